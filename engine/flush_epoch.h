@@ -1,0 +1,48 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "engine/cas_sequence.h"
+#include "pmem/mutex.h"
+#include "pmem/run_state_store.h"
+
+namespace pmcached::engine {
+
+/// flush_all as a durable epoch in CAS numbers: what carries a number up to the epoch's is gone.
+///
+/// Purpose: flushing costs one durable word, whatever the size of the cache; readers compare two
+/// numbers.
+/// Thread safety: all functions from any thread.
+/// Ownership: borrows run state and CAS sequence.
+/// Invariant: the epoch is durable before any reader sees it.
+class FlushEpoch {
+ public:
+  FlushEpoch(pmem::RunStateStore& run_state, CasSequence& cas);
+
+  bool covers(uint64_t cas) const { return cas <= epoch(); }
+  /// Acquire pairs with the release in flush_locked().
+  uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
+
+  /// Flushes everything stored so far, and forgets a flush that is due later.
+  void flush_now();
+  /// Flushes, when Unix second `at` comes, everything stored before it. Replaces an earlier wish.
+  void flush_at(uint32_t at);
+  /// Carries out the flush that has come due by `second`. To be called before the clock shows that
+  /// second, so that nothing stored at or after it is flushed.
+  void advance_to(uint32_t second);
+  /// For statistics: when a flush last happened or is due to; 0 = never.
+  uint32_t due() const { return due_.load(std::memory_order_relaxed); }
+
+ private:
+  void flush_locked() REQUIRES(mutex_);
+
+  pmem::RunStateStore& run_state_;
+  CasSequence& cas_;
+  Mutex mutex_;
+  std::atomic<uint64_t> epoch_;
+  /// Changed under the mutex; relaxed, since advance_to() looks again under the mutex.
+  std::atomic<uint32_t> due_;
+};
+
+}  // namespace pmcached::engine

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "engine/item_index.h"
+#include "engine/lru/bags.h"
+#include "engine/session.h"
+#include "engine/slab/slab_allocator.h"
+#include "engine/slab/slab_pool.h"
+#include "pmem/mutex.h"
+
+namespace pmcached::engine {
+
+/// Moves a slab from the size class that has most to the pool of free slabs, so that a class whose
+/// sizes were not seen before is not shut out of a full cache.
+///
+/// Thread safety: all functions from any thread; one move at a time.
+/// Ownership: borrows everything.
+class Rebalancer {
+ public:
+  Rebalancer(SlotTable& slots, SlabPool& pool, SlabAllocator& allocator, EpochRegistry& epochs,
+             ItemIndex& items, Bags& bags)
+      : slots_(slots),
+        pool_(pool),
+        allocator_(allocator),
+        epochs_(epochs),
+        items_(items),
+        bags_(bags) {}
+
+  /// Empties a slab of the class with most slabs, other than `needy`, evicting what is in it, and
+  /// gives it to the free pool. False when no slab could be emptied: every class has one at most, or
+  /// replies and stores in flight hold slots of all those tried. Ends the session's views.
+  ///
+  /// Durable steps: each item's retirement, then the directory word (free). A cut in between leaves
+  /// the slab with its class and the items that were left.
+  bool free_a_slab(Session& session, SizeClass needy);
+
+  uint64_t moves() const { return moves_.load(std::memory_order_relaxed); }
+
+ private:
+  bool empty_and_give_back(Session& session, uint32_t slab) REQUIRES(mutex_);
+  /// Removes the item of one slot. False if the slot is reserved by a store in flight.
+  bool clear_slot(SlotReference slot);
+
+  SlotTable& slots_;
+  SlabPool& pool_;
+  SlabAllocator& allocator_;
+  EpochRegistry& epochs_;
+  ItemIndex& items_;
+  Bags& bags_;
+  Mutex mutex_;
+  std::atomic<uint64_t> moves_{0};
+};
+
+}  // namespace pmcached::engine

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Checks the sources, builds and runs all tests: optimised, under AddressSanitizer and under
+# ThreadSanitizer.
+#   --quick   the optimised build only
+#   --soak    longer runs of the randomised tests (PMCACHED_SOAK=1)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+presets=(release asan tsan)
+for argument in "$@"; do
+  case "$argument" in
+    --quick) presets=(release) ;;
+    --soak) export PMCACHED_SOAK=1 ;;
+    *)
+      echo "usage: $0 [--quick] [--soak]" >&2
+      exit 64
+      ;;
+  esac
+done
+
+scripts/setup.sh test
+if command -v ccache >/dev/null; then
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+fi
+jobs=$(nproc)
+mkdir -p build
+summaries=()
+failed=0
+
+# Runs a step and remembers its result; the steps after it run all the same.
+step() {
+  local name=$1 log="build/$1.log"
+  shift
+  echo "=== $name"
+  if "$@" 2>&1 | tee "$log"; then
+    summaries+=("$name: $(grep -E 'tests passed|tests failed' "$log" | tail -1 || true)")
+  else
+    summaries+=("$name: FAILED $(grep -E 'tests passed|tests failed' "$log" | tail -1 || true)")
+    failed=1
+  fi
+}
+
+build() {
+  cmake --preset "$1" && cmake --build --preset "$1" --parallel "$jobs"
+}
+
+step layers scripts/check_layers.py
+for preset in "${presets[@]}"; do
+  step "build-$preset" build "$preset"
+  if [[ $preset == release ]]; then
+    step headers scripts/check_headers.py build/release
+    step format scripts/check_format.sh
+  fi
+  step "tests-$preset" ctest --preset "$preset" --parallel "$jobs" --no-tests=error
+done
+
+echo "=== summary"
+printf '%s\n' "${summaries[@]}"
+exit "$failed"

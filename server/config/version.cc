@@ -1,0 +1,24 @@
+#include "server/config/version.h"
+
+namespace pmcached::server {
+
+std::string_view program_version() {
+  return PMCACHED_VERSION;
+}
+
+std::string_view license_text() {
+  return "pmcached " PMCACHED_VERSION
+         "\n\n"
+         "It stands on these libraries, each under its own licence; Debian keeps the full texts "
+         "in\n"
+         "/usr/share/doc/<package>/copyright.\n\n"
+         "  PMDK (libpmem, libpmemobj)  BSD-3-Clause\n"
+         "  ndctl (libndctl)            LGPL-2.1\n"
+         "  ISA-L (libisal)             BSD-3-Clause\n"
+         "  libevent                    BSD-3-Clause\n"
+         "  xxHash                      BSD-2-Clause\n"
+         "  fmt, spdlog                 MIT\n"
+         "  CLI11                       BSD-3-Clause\n";
+}
+
+}  // namespace pmcached::server
