@@ -17,8 +17,7 @@ BackgroundThread::~BackgroundThread() {
 }
 
 void BackgroundThread::wake() {
-  if (woken_.load(std::memory_order_relaxed) ||
-      woken_.exchange(true, std::memory_order_relaxed)) {
+  if (woken_.load(std::memory_order_relaxed) || woken_.exchange(true, std::memory_order_relaxed)) {
     return;
   }
   // Taking the mutex orders this wake-up against the waiter's check, so it is not lost.
@@ -29,9 +28,8 @@ void BackgroundThread::wake() {
 void BackgroundThread::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    condition_.wait_for(lock, interval_, [this] {
-      return stopping_ || woken_.load(std::memory_order_relaxed);
-    });
+    condition_.wait_for(lock, interval_,
+                        [this] { return stopping_ || woken_.load(std::memory_order_relaxed); });
     if (stopping_) {
       return;
     }

@@ -94,17 +94,20 @@ std::unique_ptr<Session> Cache::open_session() {
   return std::make_unique<Session>(parts_->epochs, parts_->sessions);
 }
 
-const Clock& Cache::clock() const { return parts_->clock; }
+const Clock& Cache::clock() const {
+  return parts_->clock;
+}
 
 void Cache::tick() {
   const uint32_t second = parts_->clock.peek();
   parts_->flush->advance_to(second);
   parts_->clock.publish(second);
-  parts_->region.run_state().update(
-      [second](pmem::RunState& state) { state.wall_clock = second; });
+  parts_->region.run_state().update([second](pmem::RunState& state) { state.wall_clock = second; });
 }
 
-void Cache::prefetch_bucket(const HashedKey& key) const { parts_->table.prefetch_bucket(key.hash); }
+void Cache::prefetch_bucket(const HashedKey& key) const {
+  parts_->table.prefetch_bucket(key.hash);
+}
 
 void Cache::prefetch_item(const HashedKey& key) const {
   if (const SlotReference slot = parts_->table.guess(key.hash); slot != kNoSlot) {
@@ -131,7 +134,9 @@ bool Cache::get(Session& session, const HashedKey& key, ItemView* view) {
   return true;
 }
 
-Pin Cache::pin(const ItemView& view) { return Pin(&parts_->slots.meta(view.slot())); }
+Pin Cache::pin(const ItemView& view) {
+  return Pin(&parts_->slots.meta(view.slot()));
+}
 
 Outcome Cache::begin_store(Session& session, const StoreRequest& request, PendingStore* pending) {
   return parts_->stores->begin(session, request, pending);
@@ -175,8 +180,12 @@ void Cache::flush_all(Session& session, uint32_t at) {
   }
 }
 
-const RecoveryReport& Cache::recovery() const { return parts_->report; }
+const RecoveryReport& Cache::recovery() const {
+  return parts_->report;
+}
 
-const Options& Cache::options() const { return parts_->options; }
+const Options& Cache::options() const {
+  return parts_->options;
+}
 
 }  // namespace pmcached::engine

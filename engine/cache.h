@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "engine/arithmetic.h"
 #include "engine/clock.h"
 #include "engine/item/hashed_key.h"
 #include "engine/item/item_view.h"
 #include "engine/options.h"
-#include "engine/arithmetic.h"
 #include "engine/outcome.h"
 #include "engine/pending_store.h"
 #include "engine/session.h"

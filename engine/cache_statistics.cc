@@ -20,9 +20,9 @@ void describe_class(Cache::Parts& parts, SizeClass size_class, ClassStats* stats
   stats->used_slots = stats->total_slots - stats->free_slots;
   stats->items = parts.population.items(size_class);
   stats->item_bytes = parts.population.bytes(size_class);
-  stats->age_seconds =
-      bags.oldest_access == 0 ? 0 : parts.clock.now() - std::min(parts.clock.now(),
-                                                                 bags.oldest_access);
+  stats->age_seconds = bags.oldest_access == 0
+                           ? 0
+                           : parts.clock.now() - std::min(parts.clock.now(), bags.oldest_access);
   stats->bags = bags.bags;
   stats->bag_moves = bags.moves;
   stats->bag_merges = bags.merges;

@@ -10,10 +10,9 @@ namespace pmcached::engine {
 
 /// CAS numbers: unique and growing over the whole life of a pool.
 ///
-/// Purpose: next() costs one atomic addition; a durable limit, raised a block at a time, keeps every
-/// number ever given out below where the next run resumes.
-/// Thread safety: all functions from any thread.
-/// Ownership: borrows the run state.
+/// Purpose: next() costs one atomic addition; a durable limit, raised a block at a time, keeps
+/// every number ever given out below where the next run resumes. Thread safety: all functions from
+/// any thread. Ownership: borrows the run state.
 class CasSequence {
  public:
   /// Numbers reserved by one durable update: a restart after a crash skips up to this many.

@@ -19,10 +19,9 @@ namespace pmcached::engine {
 /// and retiring it.
 ///
 /// Purpose: the one place that changes the index and the commit words, so that the invariants I1
-/// (published only when durable) and I2 (retired durably before the stripe lock goes) are kept here.
-/// Thread safety: find() from any thread without locks; everything else through class Locked, which
-/// holds the stripe lock of its key. All inside an epoch turn.
-/// Ownership: borrows everything.
+/// (published only when durable) and I2 (retired durably before the stripe lock goes) are kept
+/// here. Thread safety: find() from any thread without locks; everything else through class Locked,
+/// which holds the stripe lock of its key. All inside an epoch turn. Ownership: borrows everything.
 class ItemIndex {
  public:
   ItemIndex(const pmem::Persister& persister, HashTable& table, SlotTable& slots,
@@ -54,8 +53,8 @@ class ItemIndex {
 
     /// The item of the key; remembered for publish() and retire().
     SlotReference find() {
-      return found_ = stripe_.find(
-                 [&](SlotReference slot) { return index_.holds(slot, key_.bytes); });
+      return found_ =
+                 stripe_.find([&](SlotReference slot) { return index_.holds(slot, key_.bytes); });
     }
     /// Whether `slot` is the key's item; remembered likewise.
     bool find(SlotReference slot) {

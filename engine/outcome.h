@@ -14,8 +14,8 @@ enum class Outcome : uint8_t {
   kOutOfMemory,  ///< no slot could be had; a set has removed the old item
   kDeleted,
   kTouched,
-  kChanged,      ///< incr, decr: the new number is stored
-  kNotANumber,   ///< incr, decr on a value that is not an unsigned 64-bit decimal number
+  kChanged,     ///< incr, decr: the new number is stored
+  kNotANumber,  ///< incr, decr on a value that is not an unsigned 64-bit decimal number
 };
 
 }  // namespace pmcached::engine

@@ -15,8 +15,7 @@ void PendingStore::write(std::span<const char> bytes) {
 }
 
 uint32_t PendingStore::missing() const {
-  return is_staged() ? request_.length - static_cast<uint32_t>(staged_.size())
-                     : writer_.missing();
+  return is_staged() ? request_.length - static_cast<uint32_t>(staged_.size()) : writer_.missing();
 }
 
 void PendingStore::abandon() {

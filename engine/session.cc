@@ -9,6 +9,8 @@ Session::Session(EpochRegistry& epochs, SessionRegistry& registry)
   registry_.add(this);
 }
 
-Session::~Session() { registry_.remove(this); }
+Session::~Session() {
+  registry_.remove(this);
+}
 
 }  // namespace pmcached::engine

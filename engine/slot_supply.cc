@@ -1,8 +1,8 @@
 #include "engine/slot_supply.h"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
+
+#include "engine/reclaim/grace_period.h"
 
 namespace pmcached::engine {
 namespace {
@@ -12,11 +12,6 @@ constexpr uint32_t kEvictionBatch = 32;
 constexpr uint32_t kEvictionBatchBytes = 64 * 1024;
 /// Rounds of eviction before a store is refused.
 constexpr int kEvictionRounds = 8;
-/// Turns other threads are given to finish what they are reading. A turn takes microseconds; a
-/// thread that has lost its processor may take some milliseconds.
-constexpr int kGraceSpins = 200;
-constexpr int kGraceSleeps = 200;
-constexpr std::chrono::microseconds kGraceSleep{100};
 
 }  // namespace
 
@@ -68,15 +63,14 @@ bool SlotSupply::reserve_chunks(Session& session, uint32_t value_length, RecordP
 
 SlotReference SlotSupply::take_slot(Session& session, SizeClass size_class) {
   SlotReference slot = allocator_.allocate(size_class);
-  const uint32_t batch = std::clamp(
-      kEvictionBatchBytes / slots_.classes().slot_bytes(size_class), 1U, kEvictionBatch);
+  const uint32_t batch =
+      std::clamp(kEvictionBatchBytes / slots_.classes().slot_bytes(size_class), 1U, kEvictionBatch);
   for (int round = 0; round < kEvictionRounds && slot == kNoSlot; ++round) {
     slot = await_retired(session, size_class);
     if (slot != kNoSlot || !options_.evict_to_free) {
       break;
     }
-    if (evictor_.evict(size_class, batch) == 0 &&
-        !rebalancer_.free_a_slab(session, size_class)) {
+    if (evictor_.evict(size_class, batch) == 0 && !rebalancer_.free_a_slab(session, size_class)) {
       break;
     }
     slot = await_retired(session, size_class);
@@ -88,20 +82,12 @@ SlotReference SlotSupply::take_slot(Session& session, SizeClass size_class) {
 }
 
 SlotReference SlotSupply::await_retired(Session& session, SizeClass size_class) {
-  for (int i = 0; i < kGraceSpins + kGraceSleeps; ++i) {
-    session.participant().quiesce();
-    const SlotReference slot = allocator_.allocate(size_class);
-    if (slot != kNoSlot || allocator_.usage(size_class).waiting_slots == 0) {
-      return slot;
-    }
-    epochs_.advance();
-    if (i < kGraceSpins) {
-      std::this_thread::yield();
-    } else {
-      std::this_thread::sleep_for(kGraceSleep);
-    }
-  }
-  return kNoSlot;
+  SlotReference slot = kNoSlot;
+  await_grace_period(epochs_, session.participant(), [&] {
+    slot = allocator_.allocate(size_class);
+    return slot != kNoSlot || allocator_.usage(size_class).waiting_slots == 0;
+  });
+  return slot;
 }
 
 }  // namespace pmcached::engine

@@ -51,7 +51,7 @@ class SlotSupply {
 
  private:
   SlotReference take_slot(Session& session, SizeClass size_class);
-  /// Lets a grace period pass and tries again, for a bounded number of turns.
+  /// Waits for retired slots of the class, if there are any.
   SlotReference await_retired(Session& session, SizeClass size_class);
   bool reserve_chunks(Session& session, uint32_t value_length, RecordPlace* place);
   uint16_t generation_of(SlotReference slot) const {

@@ -95,15 +95,15 @@ struct CacheStats {
   uint64_t slab_moves = 0;
 
   uint64_t curr_items = 0;
-  uint64_t total_items = 0;   ///< stored since this process started
-  uint64_t bytes = 0;         ///< header, key and value of all items
-  uint64_t limit_bytes = 0;   ///< of the region
-  uint64_t total_slabs = 0;   ///< assigned to a class
+  uint64_t total_items = 0;  ///< stored since this process started
+  uint64_t bytes = 0;        ///< header, key and value of all items
+  uint64_t limit_bytes = 0;  ///< of the region
+  uint64_t total_slabs = 0;  ///< assigned to a class
   uint64_t free_slabs = 0;
   uint64_t hash_buckets = 0;
-  uint64_t hash_bytes = 0;    ///< DRAM of the hash table
-  bool hash_growing = false;  ///< buckets are being added
-  uint64_t metadata_bytes = 0;  ///< DRAM of the slot metadata
+  uint64_t hash_bytes = 0;          ///< DRAM of the hash table
+  bool hash_growing = false;        ///< buckets are being added
+  uint64_t metadata_bytes = 0;      ///< DRAM of the slot metadata
   std::vector<ClassStats> classes;  ///< by size class, all of them
 };
 

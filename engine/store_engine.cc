@@ -196,8 +196,7 @@ bool StoreEngine::replace_unchanged(const HashedKey& key, RecordWriter* writer, 
   {
     ItemIndex::Locked locked(items_, key);
     replaced = locked.find();
-    if (replaced == kNoSlot || ItemView(slots_, replaced).cas() != expected ||
-        !is_live(replaced)) {
+    if (replaced == kNoSlot || ItemView(slots_, replaced).cas() != expected || !is_live(replaced)) {
       return false;
     }
     // The expiry is read under the lock, since touch may have changed it.

@@ -47,9 +47,7 @@ class StoreEngine {
   /// Whether the item in `slot` is neither expired nor flushed.
   bool is_live(SlotReference slot) const;
   /// The CAS number that clients see.
-  uint64_t visible_cas(const ItemView& item) const {
-    return options_.cas_enabled ? item.cas() : 0;
-  }
+  uint64_t visible_cas(const ItemView& item) const { return options_.cas_enabled ? item.cas() : 0; }
 
  private:
   Outcome publish(Session& session, PendingStore* pending, uint64_t* cas);

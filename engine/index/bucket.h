@@ -34,6 +34,8 @@ inline constexpr int kTagBits = 64 - kSlotReferenceBits;
 constexpr SlotReference slot_of(uint64_t entry) {
   return entry & ((uint64_t{1} << kSlotReferenceBits) - 1);
 }
-constexpr uint64_t tag_of(uint64_t entry) { return entry >> kSlotReferenceBits; }
+constexpr uint64_t tag_of(uint64_t entry) {
+  return entry >> kSlotReferenceBits;
+}
 
 }  // namespace pmcached::engine

@@ -46,13 +46,16 @@ SlotReference HashTable::guess(uint64_t hash) const {
 }
 
 HashTable::Stripe::Stripe(HashTable& table, uint64_t hash) NO_THREAD_SAFETY_ANALYSIS
-    : table_(table), hash_(hash) {
+    : table_(table),
+      hash_(hash) {
   table_.stripe_of(hash).mutex.lock();
   // Relaxed: only a split of this stripe moves the bucket, and that took the same lock before.
   bucket_ = index_of(hash, table_.bucket_count_.load(std::memory_order_relaxed));
 }
 
-HashTable::Stripe::~Stripe() NO_THREAD_SAFETY_ANALYSIS { table_.stripe_of(hash_).mutex.unlock(); }
+HashTable::Stripe::~Stripe() NO_THREAD_SAFETY_ANALYSIS {
+  table_.stripe_of(hash_).mutex.unlock();
+}
 
 void HashTable::Stripe::replace(SlotReference slot) {
   found_->store(make_entry(table_.tag_for(hash_), slot), std::memory_order_release);

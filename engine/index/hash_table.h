@@ -19,18 +19,20 @@ namespace pmcached::engine {
 /// meet; the table grows a bucket at a time and never stops for it.
 /// Thread safety: find() and prefetch functions from any thread inside an epoch turn; everything
 /// else under the stripe lock of the hash (class Stripe).
-/// Ownership: owns its buckets, not the items. Knows nothing of keys: callers say which slot matches.
-/// Failure: the constructor throws std::bad_alloc without address space; growing never fails.
+/// Ownership: owns its buckets, not the items. Knows nothing of keys: callers say which slot
+/// matches. Failure: the constructor throws std::bad_alloc without address space; growing never
+/// fails.
 ///
 /// How it grows: linear hashing (Litwin 1980) instead of the paper's doubling (section 3.4.1). With
-/// n buckets and m = bit_ceil(n), a hash belongs to bucket h mod m, or h mod m/2 where that does not
-/// exist yet. split_next() adds bucket n by dividing bucket n - m/2, so the load stays even, DRAM
-/// per item stays level, and there is no second table.
+/// n buckets and m = bit_ceil(n), a hash belongs to bucket h mod m, or h mod m/2 where that does
+/// not exist yet. split_next() adds bucket n by dividing bucket n - m/2, so the load stays even,
+/// DRAM per item stays level, and there is no second table.
 ///
 /// Why no reader misses a present key:
 ///  - an overwrite replaces the entry in place, by one store;
 ///  - entries never move within a chain;
-///  - a split copies entries to the new bucket, then publishes the new bucket count, then clears the
+///  - a split copies entries to the new bucket, then publishes the new bucket count, then clears
+///  the
 ///    old entries. A reader that no longer finds an entry in the old bucket has acquired one of the
 ///    clearing stores, so it also sees the new count: find() looks again where the count now leads.
 class HashTable {
@@ -111,8 +113,8 @@ class HashTable {
   /// Grows at once to fit `items`. Precondition: the table is empty and not shared yet.
   void presize(uint64_t items);
 
-  /// Calls `visit(slot)` for every entry of buckets [first, last), without locks: entries that come,
-  /// go or are split off meanwhile may be missed or met twice.
+  /// Calls `visit(slot)` for every entry of buckets [first, last), without locks: entries that
+  /// come, go or are split off meanwhile may be missed or met twice.
   template <typename Visit>
   void for_each(uint64_t first, uint64_t last, Visit&& visit) const {
     last = std::min(last, bucket_count_.load(std::memory_order_acquire));

@@ -23,8 +23,8 @@
 /// A chunk slot holds its word (CRC 0) and then value bytes.
 ///
 /// The CRC runs over: slot reference (8 bytes), low half of the commit word (4), client_flags (8),
-/// value_length (4), key, chunk list, value, cas (8); it starts from the region's seed. `exptime` is
-/// left out, since touch changes it in place by one atomic store.
+/// value_length (4), key, chunk list, value, cas (8); it starts from the region's seed. `exptime`
+/// is left out, since touch changes it in place by one atomic store.
 namespace pmcached::engine {
 
 /// Offset in the pool divided by 64. 40 bits are enough for 64 TiB.
@@ -48,8 +48,8 @@ enum class SlotKind : uint8_t {
 };
 
 struct RecordHeader {
-  uint64_t commit_word;   ///< one atomic store makes or retires the record
-  uint64_t cas;           ///< unique, growing; decides between two records of one key
+  uint64_t commit_word;  ///< one atomic store makes or retires the record
+  uint64_t cas;          ///< unique, growing; decides between two records of one key
   uint64_t client_flags;
   uint32_t value_length;
   uint32_t exptime;  ///< absolute Unix seconds, 0 = never
@@ -67,14 +67,24 @@ constexpr uint64_t make_slot_word(uint32_t crc, uint16_t generation, uint8_t key
   return uint64_t{crc} << 32 | uint64_t{generation} << 16 | uint64_t{key_length} << 8 |
          static_cast<uint64_t>(kind);
 }
-constexpr uint32_t crc_of(uint64_t word) { return static_cast<uint32_t>(word >> 32); }
-constexpr uint16_t generation_of(uint64_t word) { return static_cast<uint16_t>(word >> 16); }
-constexpr uint8_t key_length_of(uint64_t word) { return static_cast<uint8_t>(word >> 8); }
-constexpr SlotKind kind_of(uint64_t word) { return static_cast<SlotKind>(word & 0xff); }
+constexpr uint32_t crc_of(uint64_t word) {
+  return static_cast<uint32_t>(word >> 32);
+}
+constexpr uint16_t generation_of(uint64_t word) {
+  return static_cast<uint16_t>(word >> 16);
+}
+constexpr uint8_t key_length_of(uint64_t word) {
+  return static_cast<uint8_t>(word >> 8);
+}
+constexpr SlotKind kind_of(uint64_t word) {
+  return static_cast<SlotKind>(word & 0xff);
+}
 
-/// The word of a record that is no longer one: everything but the kind stays, so that a reader which
-/// found the record before still sees its key length.
-constexpr uint64_t retired(uint64_t word) { return word ^ 0x0f; }
+/// The word of a record that is no longer one: everything but the kind stays, so that a reader
+/// which found the record before still sees its key length.
+constexpr uint64_t retired(uint64_t word) {
+  return word ^ 0x0f;
+}
 static_assert(kind_of(retired(static_cast<uint64_t>(SlotKind::kRecord))) ==
               SlotKind::kRetiredRecord);
 static_assert(kind_of(retired(static_cast<uint64_t>(SlotKind::kChunkedRecord))) ==

@@ -24,9 +24,9 @@ void RecordWriter::start(RecordPlace place, std::string_view key, uint64_t clien
                          uint32_t value_length) {
   place_ = std::move(place);
   const bool chunked = !place_.chunks.empty();
-  low_word_ = static_cast<uint32_t>(
-      make_slot_word(0, place_.generation, static_cast<uint8_t>(key.size()),
-                     chunked ? SlotKind::kChunkedRecord : SlotKind::kRecord));
+  low_word_ =
+      static_cast<uint32_t>(make_slot_word(0, place_.generation, static_cast<uint8_t>(key.size()),
+                                           chunked ? SlotKind::kChunkedRecord : SlotKind::kRecord));
   const ChecksumPrefix prefix{.slot = place_.slot,
                               .low_word = low_word_,
                               .client_flags = client_flags,

@@ -30,8 +30,9 @@ struct RecordPlace {
 /// first line, which carries the commit word, is kept back until seal().
 /// Thread safety: belongs to one thread at a time.
 /// Ownership: none of the slots; the caller keeps them reserved.
-/// Protocol: assign a writer made for the cache, start(), write() until missing() is 0, seal(). What write() stored becomes durable by
-/// the fence that also makes the commit word durable; until then the slot's word says "no record".
+/// Protocol: assign a writer made for the cache, start(), write() until missing() is 0, seal().
+/// What write() stored becomes durable by the fence that also makes the commit word durable; until
+/// then the slot's word says "no record".
 class RecordWriter {
  public:
   RecordWriter() = default;
@@ -47,8 +48,7 @@ class RecordWriter {
     return sizeof(RecordHeader) + key_length + chunks * kChunkListEntryBytes;
   }
 
-  void start(RecordPlace place, std::string_view key, uint64_t client_flags,
-             uint32_t value_length);
+  void start(RecordPlace place, std::string_view key, uint64_t client_flags, uint32_t value_length);
   /// Precondition: bytes.size() <= missing().
   void write(std::span<const char> bytes);
   uint32_t missing() const { return missing_; }
@@ -83,8 +83,8 @@ class RecordWriter {
 };
 
 /// The checksum of a record, computed from its bytes in the pool; seal() stores the same value.
-/// `value_of(i)` returns run i of the value, `runs` their number. Precondition: the record's lengths
-/// and chunk list have been checked.
+/// `value_of(i)` returns run i of the value, `runs` their number. Precondition: the record's
+/// lengths and chunk list have been checked.
 uint32_t record_checksum(uint32_t seed, SlotReference slot, const RecordHeader& header,
                          std::span<const std::string_view> value_runs);
 

@@ -30,8 +30,8 @@ enum class SlotState : uint8_t { kFree, kReserved, kLive, kChunk, kRetired, kRet
 ///   | unused | timed | chunked | state  | in bag | next slot in the bag   |
 ///   +--------+-------+---------+--------+--------+------------------------+
 ///
-/// A chunk slot has no access time and no residence; there it keeps the record that owns it. (It may
-/// still lie in a bag from an earlier item, so `link` is not free for that.)
+/// A chunk slot has no access time and no residence; there it keeps the record that owns it. (It
+/// may still lie in a bag from an earlier item, so `link` is not free for that.)
 struct SlotMeta {
   static constexpr uint64_t kNextMask = (uint64_t{1} << kSlotReferenceBits) - 1;
   static constexpr uint64_t kInBag = uint64_t{1} << 40;

@@ -99,8 +99,7 @@ void Bag::keep(const SlotTable& slots, SlotReference slot) {
 
 void Bag::merge_into(const SlotTable& slots, Bag& newer) {
   start_cleaning(slots);
-  newer.count_.fetch_add(count_.exchange(0, std::memory_order_relaxed),
-                         std::memory_order_relaxed);
+  newer.count_.fetch_add(count_.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed);
   newer.kept_.push_front_all(slots, uncleaned_);
 }
 

@@ -60,8 +60,7 @@ class Bag {
   bool fully_cleaned() const { return uncleaned_.empty(); }
   /// Whether no slot is in the bag. Acquire pairs with the exchange of append().
   bool empty() const {
-    return kept_.empty() && uncleaned_.empty() &&
-           tail_.load(std::memory_order_acquire) == kNoSlot;
+    return kept_.empty() && uncleaned_.empty() && tail_.load(std::memory_order_acquire) == kNoSlot;
   }
 
   /// Moves every slot to the oldest end of `newer`.

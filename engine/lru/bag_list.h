@@ -21,8 +21,8 @@ namespace pmcached::engine {
 ///
 /// Bags are numbered by a sequence that grows by one at each opening and is stored with 15 bits in
 /// a slot's residence. They live in a ring of kRingSize, so there is nothing to free and nothing
-/// that could be left dangling after a merge: a producer that comes late appends to whatever bag has
-/// its place by then, which costs the item's position and nothing else.
+/// that could be left dangling after a merge: a producer that comes late appends to whatever bag
+/// has its place by then, which costs the item's position and nothing else.
 ///
 ///   oldest ............................. newest alternate, newest
 ///   evict and clean here                 touched items go here, new ones here

@@ -92,8 +92,7 @@ void Cleaner::clean(Session& session, SizeClass size_class) {
       const bool fetched = BagList::fetched(slots_.meta(slot));
       if (items_.remove(slot)) {
         counts_[size_class].reclaimed.fetch_add(1, std::memory_order_relaxed);
-        counts_[size_class].expired_unfetched.fetch_add(fetched ? 0 : 1,
-                                                        std::memory_order_relaxed);
+        counts_[size_class].expired_unfetched.fetch_add(fetched ? 0 : 1, std::memory_order_relaxed);
       }
     }
     dead.clear();

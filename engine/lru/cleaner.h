@@ -57,10 +57,10 @@ class Cleaner {
  private:
   struct ClassState {
     BagList::Position position;
-    uint64_t flush_seen = 0;      ///< flush epoch at the start of the pass
-    uint64_t flush_cleaned = 0;   ///< flush epoch that a whole pass has looked at
-    uint32_t last_second = 0;     ///< when cleaning last went on
-    uint32_t last_opening = 0;    ///< when a bag was last opened
+    uint64_t flush_seen = 0;     ///< flush epoch at the start of the pass
+    uint64_t flush_cleaned = 0;  ///< flush epoch that a whole pass has looked at
+    uint32_t last_second = 0;    ///< when cleaning last went on
+    uint32_t last_opening = 0;   ///< when a bag was last opened
   };
 
   void open_bags(SizeClass size_class);

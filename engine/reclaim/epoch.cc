@@ -53,7 +53,9 @@ bool EpochRegistry::is_safe(uint64_t tag) {
   return tag < bound;
 }
 
-void EpochRegistry::advance() { global_.fetch_add(1, std::memory_order_acq_rel); }
+void EpochRegistry::advance() {
+  global_.fetch_add(1, std::memory_order_acq_rel);
+}
 
 uint64_t EpochRegistry::oldest_announced() {
   MutexLock lock(mutex_);

@@ -18,10 +18,10 @@ namespace pmcached::engine {
 /// functions from its own thread.
 /// Ownership: participants register themselves and are outlived by the registry.
 ///
-/// How it works. `global_` counts epochs. A participant online in epoch n has announced n in its own
-/// cache line. Memory is unlinked first, then tagged with the current epoch e. The tag is safe when
-/// every online participant announced an epoch > e: each of them has entered after the unlinking and
-/// cannot have seen the memory.
+/// How it works. `global_` counts epochs. A participant online in epoch n has announced n in its
+/// own cache line. Memory is unlinked first, then tagged with the current epoch e. The tag is safe
+/// when every online participant announced an epoch > e: each of them has entered after the
+/// unlinking and cannot have seen the memory.
 class EpochRegistry {
  public:
   class Participant {

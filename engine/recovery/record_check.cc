@@ -22,9 +22,8 @@ RecordCheck::Finding RecordCheck::look_at(SlotReference slot) const {
     default:
       return Finding::kDamaged;
   }
-  const bool whole =
-      has_current_generation(slot) && lengths_fit(slot) &&
-      (kind == SlotKind::kRecord || chunks_fit(slot)) && checksum_matches(slot);
+  const bool whole = has_current_generation(slot) && lengths_fit(slot) &&
+                     (kind == SlotKind::kRecord || chunks_fit(slot)) && checksum_matches(slot);
   return whole ? Finding::kWhole : Finding::kDamaged;
 }
 
@@ -39,11 +38,10 @@ bool RecordCheck::lengths_fit(SlotReference slot) const {
   if (key_length == 0 || key_length > kMaxKeyBytes || header.cas == 0) {
     return false;
   }
-  const uint64_t bytes =
-      is_chunked(header)
-          ? RecordWriter::chunked_bytes(key_length,
-                                        chunks_for(slots_.classes(), header.value_length))
-          : RecordWriter::inline_bytes(key_length, header.value_length);
+  const uint64_t bytes = is_chunked(header)
+                             ? RecordWriter::chunked_bytes(
+                                   key_length, chunks_for(slots_.classes(), header.value_length))
+                             : RecordWriter::inline_bytes(key_length, header.value_length);
   return bytes <= slots_.classes().slot_bytes(slots_.class_of(slot)) &&
          (!is_chunked(header) || header.value_length > 0);
 }

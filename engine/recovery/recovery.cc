@@ -64,8 +64,7 @@ RecoveryReport Recovery::run() {
   for (const uint32_t slab : carved_) {
     parts_.allocator.adopt(slab);
   }
-  report.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
 }
 
@@ -156,9 +155,8 @@ void Recovery::enter(const Candidate& candidate, Tally* tally) {
   SlotReference loser = kNoSlot;
   {
     HashTable::Stripe stripe(parts_.table, candidate.hash);
-    const SlotReference other = stripe.find([&](SlotReference slot) {
-      return ItemView(parts_.slots, slot).key() == item.key();
-    });
+    const SlotReference other = stripe.find(
+        [&](SlotReference slot) { return ItemView(parts_.slots, slot).key() == item.key(); });
     if (other == kNoSlot) {
       stripe.insert(candidate.slot);
     } else if (ItemView(parts_.slots, other).cas() < item.cas()) {
@@ -181,8 +179,8 @@ void Recovery::enter(const Candidate& candidate, Tally* tally) {
   }
   count_in(item, candidate.hash, &tally->report);
 
-  const uint64_t traits = (item.exptime() != 0 ? SlotMeta::kTimed : 0) |
-                          (item.chunked() ? SlotMeta::kChunked : 0);
+  const uint64_t traits =
+      (item.exptime() != 0 ? SlotMeta::kTimed : 0) | (item.chunked() ? SlotMeta::kChunked : 0);
   if (item.chunked()) {
     tally->chunked.push_back(candidate.slot);
   }
@@ -195,8 +193,8 @@ void Recovery::enter(const Candidate& candidate, Tally* tally) {
 
 void Recovery::retire(SlotReference slot) {
   uint64_t& word = parts_.slots.word(slot);
-  std::atomic_ref<uint64_t>(word).store(
-      make_slot_word(0, 0, key_length_of(word), SlotKind::kFree), std::memory_order_relaxed);
+  std::atomic_ref<uint64_t>(word).store(make_slot_word(0, 0, key_length_of(word), SlotKind::kFree),
+                                        std::memory_order_relaxed);
   parts_.region.persister().flush(&word, sizeof word);
 }
 

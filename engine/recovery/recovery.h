@@ -21,15 +21,14 @@ namespace pmcached::engine {
 
 /// Rebuilds everything in DRAM from the slabs of a region: index, slot metadata, free slots, bags.
 ///
-/// Purpose: the cache as it was, after a clean stop, a crash or a power cut, read once by all cores.
-/// How: (1) the slab directory says which slabs are carved, and how; (2) threads take slabs one by
-/// one, check their slots, and enter records into the presized index; of two records of a key the
-/// higher CAS number wins and the other is retired durably; (3) chunks are handed to the records that
-/// own them; (4) what is left over is free.
-/// Thread safety: run() once, before anybody else uses the parts; it uses threads of its own.
-/// Ownership: borrows everything.
-/// Failure: none. What does not verify is left out and counted; a cut during recovery leaves the
-/// pool as valid as before, since all it ever stores is retirements and directory repairs.
+/// Purpose: the cache as it was, after a clean stop, a crash or a power cut, read once by all
+/// cores. How: (1) the slab directory says which slabs are carved, and how; (2) threads take slabs
+/// one by one, check their slots, and enter records into the presized index; of two records of a
+/// key the higher CAS number wins and the other is retired durably; (3) chunks are handed to the
+/// records that own them; (4) what is left over is free. Thread safety: run() once, before anybody
+/// else uses the parts; it uses threads of its own. Ownership: borrows everything. Failure: none.
+/// What does not verify is left out and counted; a cut during recovery leaves the pool as valid as
+/// before, since all it ever stores is retirements and directory repairs.
 class Recovery {
  public:
   struct Parts {

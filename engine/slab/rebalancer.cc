@@ -1,19 +1,22 @@
 #include "engine/slab/rebalancer.h"
 
-#include <thread>
 #include <vector>
+
+#include "engine/reclaim/grace_period.h"
 
 namespace pmcached::engine {
 namespace {
 
-/// Slabs of the richest class tried before giving up, and turns waited for each to become empty.
+/// Slabs of the richest class tried before giving up.
 constexpr size_t kSlabsTried = 4;
-constexpr int kWaitRounds = 200;
 
 }  // namespace
 
 bool Rebalancer::free_a_slab(Session& session, SizeClass needy) {
+  // Offline while waiting, since whoever holds the lock waits for everybody's turn to end.
+  session.participant().leave();
   MutexLock lock(mutex_);
+  session.participant().enter();
   if (pool_.free_count() > 0) {
     return true;  // Another thread has just freed one.
   }
@@ -48,24 +51,22 @@ bool Rebalancer::empty_and_give_back(Session& session, uint32_t slab) {
   for (uint32_t i = 0; i < slots_.classes().slots_per_slab(size_class) && !reserved; ++i) {
     reserved = !clear_slot(slots_.slot_at(slab, size_class, i));
   }
-  for (int round = 0; round < kWaitRounds && !reserved; ++round) {
-    epochs_.advance();
-    session.participant().quiesce();
-    if (allocator_.release_if_empty(slab)) {
-      // Every turn that could still have linked one of the slots has ended with the grace period.
-      // Chunked items' slots are linked in the largest class.
-      for (const SizeClass linked_in : {size_class, slots_.classes().largest()}) {
-        BagList& list = bags_.of(linked_in);
-        MutexLock lock(list.mutex());
-        list.drop_dead_slots();
-      }
-      pool_.give_back(slab);
-      return true;
-    }
-    std::this_thread::yield();
+  const bool empty = !reserved && await_grace_period(epochs_, session.participant(), [&] {
+    return allocator_.release_if_empty(slab);
+  });
+  if (!empty) {
+    allocator_.stop_draining(slab);
+    return false;
   }
-  allocator_.stop_draining(slab);
-  return false;
+  // Every turn that could still have linked one of the slots has ended with the grace period.
+  // Chunked items' slots are linked in the largest class.
+  for (const SizeClass linked_in : {size_class, slots_.classes().largest()}) {
+    BagList& list = bags_.of(linked_in);
+    MutexLock lock(list.mutex());
+    list.drop_dead_slots();
+  }
+  pool_.give_back(slab);
+  return true;
 }
 
 bool Rebalancer::clear_slot(SlotReference slot) {

@@ -29,8 +29,8 @@ class Rebalancer {
         bags_(bags) {}
 
   /// Empties a slab of the class with most slabs, other than `needy`, evicting what is in it, and
-  /// gives it to the free pool. False when no slab could be emptied: every class has one at most, or
-  /// replies and stores in flight hold slots of all those tried. Ends the session's views.
+  /// gives it to the free pool. False when no slab could be emptied: every class has one at most,
+  /// or replies and stores in flight hold slots of all those tried. Ends the session's views.
   ///
   /// Durable steps: each item's retirement, then the directory word (free). A cut in between leaves
   /// the slab with its class and the items that were left.

@@ -135,8 +135,7 @@ SlotReference SlabAllocator::take_free(ClassState& state) {
   if (--slab.free_slots == 0) {
     state.with_space.pop_back();
   }
-  const SlotReference slot =
-      slots_.slot_at(number, slab.size_class, slab.first_word * 64 + bit);
+  const SlotReference slot = slots_.slot_at(number, slab.size_class, slab.first_word * 64 + bit);
   slots_.meta(slot).set_state(SlotState::kReserved);
   return slot;
 }

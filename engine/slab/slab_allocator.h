@@ -76,7 +76,7 @@ class SlabAllocator {
     /// Slabs that have free slots and are not draining.
     std::vector<uint32_t> with_space GUARDED_BY(mutex);
     uint64_t free_slots GUARDED_BY(mutex) = 0;  ///< in slabs that are not draining
-    std::deque<Limbo> limbo GUARDED_BY(mutex);   ///< tags never decrease from front to back
+    std::deque<Limbo> limbo GUARDED_BY(mutex);  ///< tags never decrease from front to back
     /// Past their grace period, but a reply still sends them.
     std::vector<SlotReference> pinned GUARDED_BY(mutex);
   };

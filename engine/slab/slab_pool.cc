@@ -40,9 +40,8 @@ std::optional<uint32_t> SlabPool::carve(SizeClass size_class) {
 
 void SlabPool::give_back(uint32_t slab) {
   slots_.detach(slab);
-  region_.directory().store(slab, {.state = pmem::SlabState::kFree,
-                                   .size_class = 0,
-                                   .generation = generations_[slab]});
+  region_.directory().store(
+      slab, {.state = pmem::SlabState::kFree, .size_class = 0, .generation = generations_[slab]});
   MutexLock lock(mutex_);
   free_.push_back(slab);
 }

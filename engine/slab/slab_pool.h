@@ -24,15 +24,17 @@ class SlabPool {
   /// Adds a slab that recovery found free. Its directory entry stays as it is.
   void add_free(uint32_t slab);
 
-  /// Takes a free slab for `size_class` and attaches its slots. Steps, each durable before the next:
-  ///  1. the first word of every slot of the new geometry becomes 0, so nothing a client wrote there
+  /// Takes a free slab for `size_class` and attaches its slots. Steps, each durable before the
+  /// next:
+  ///  1. the first word of every slot of the new geometry becomes 0, so nothing a client wrote
+  ///  there
   ///     under an older geometry can be read as a record;
   ///  2. the directory word becomes (assigned, class, generation + 1): the commit point.
   /// A cut before 2 leaves a free slab.
   std::optional<uint32_t> carve(SizeClass size_class);
 
-  /// Takes an empty slab back. Precondition: no slot of it is in use, in a bag or visible to a turn.
-  /// The directory word becomes (free, -, same generation): the commit point.
+  /// Takes an empty slab back. Precondition: no slot of it is in use, in a bag or visible to a
+  /// turn. The directory word becomes (free, -, same generation): the commit point.
   void give_back(uint32_t slab);
 
   uint16_t generation(uint32_t slab) const { return generations_[slab]; }

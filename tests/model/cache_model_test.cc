@@ -50,8 +50,7 @@ class Model {
       case StoreMode::kAppend:
       case StoreMode::kPrepend:
         if (entry == nullptr) return Outcome::kNotStored;
-        entry->value =
-            mode == StoreMode::kAppend ? entry->value + value : value + entry->value;
+        entry->value = mode == StoreMode::kAppend ? entry->value + value : value + entry->value;
         return Outcome::kStored;
       case StoreMode::kCas:
         if (entry == nullptr) return Outcome::kNotFound;
@@ -190,8 +189,7 @@ class Comparison {
       return;
     }
     const uint64_t number = std::stoull(entry->value);
-    const uint64_t expected =
-        increment ? number + delta : (delta > number ? 0 : number - delta);
+    const uint64_t expected = increment ? number + delta : (delta > number ? 0 : number - delta);
     REQUIRE(result.outcome == Outcome::kChanged);
     REQUIRE(result.value == expected);
     std::string text = std::to_string(expected);

@@ -109,19 +109,18 @@ class CacheFixture {
   const std::string& path() const { return path_; }
 
   engine::Outcome store(engine::StoreMode mode, std::string_view key, std::string_view value,
-                        uint64_t client_flags = 0, int64_t exptime = 0,
-                        uint64_t expected_cas = 0) {
+                        uint64_t client_flags = 0, int64_t exptime = 0, uint64_t expected_cas = 0) {
     const engine::Session::Turn turn(*session_);
     engine::PendingStore pending;
-    const engine::Outcome begun = cache_->begin_store(
-        *session_,
-        {.mode = mode,
-         .key = engine::hash_key(key),
-         .client_flags = client_flags,
-         .exptime = cache_->clock().absolute_expiry(exptime),
-         .length = static_cast<uint32_t>(value.size()),
-         .expected_cas = expected_cas},
-        &pending);
+    const engine::Outcome begun =
+        cache_->begin_store(*session_,
+                            {.mode = mode,
+                             .key = engine::hash_key(key),
+                             .client_flags = client_flags,
+                             .exptime = cache_->clock().absolute_expiry(exptime),
+                             .length = static_cast<uint32_t>(value.size()),
+                             .expected_cas = expected_cas},
+                            &pending);
     if (begun != engine::Outcome::kStored) {
       return begun;
     }
