@@ -27,6 +27,7 @@ inline constexpr uint64_t kLineSize = 64;
 inline constexpr uint64_t kPageSize = 4096;
 inline constexpr uint64_t kSlabSize = uint64_t{1} << 20;
 inline constexpr uint64_t kLinesPerSlab = kSlabSize / kLineSize;
+inline constexpr uint64_t kMaxSlotLines = kLinesPerSlab / 2;
 /// The largest object libpmemobj can allocate.
 inline constexpr uint64_t kMaxExtentBytes = 17'177'771'968;
 inline constexpr uint32_t kMaxExtents = 96;

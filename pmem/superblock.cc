@@ -95,10 +95,10 @@ Status check_slot_lines(std::span<const uint32_t> slot_lines) {
   }
   uint32_t previous = 0;
   for (const uint32_t lines : slot_lines) {
-    if (lines <= previous || lines > kLinesPerSlab) {
+    if (lines <= previous || lines > kMaxSlotLines) {
       return {Status::Code::kInvalid,
               fmt::format("a size class of {} lines after one of {}, but sizes ascend from 1 to {}",
-                          lines, previous, kLinesPerSlab)};
+                          lines, previous, kMaxSlotLines)};
     }
     previous = lines;
   }

@@ -40,6 +40,7 @@ step() {
   fi
 }
 
+# shellcheck disable=SC2317  # step calls it
 build() {
   cmake --preset "$1" && cmake --build --preset "$1" --parallel "$jobs"
 }

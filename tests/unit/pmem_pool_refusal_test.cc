@@ -183,7 +183,7 @@ TEST_CASE("an intact superblock with impossible values is refused") {
       Impossible{"0 size classes", [](Superblock& s) { s.size_class_count = 0; }},
       Impossible{"64 size classes", [](Superblock& s) { s.size_class_count = 64; }},
       Impossible{"a size class of 0 lines", [](Superblock& s) { s.slot_lines[2] = 0; }},
-      Impossible{"a size class of 16385 lines", [](Superblock& s) { s.slot_lines[4] = 16385; }},
+      Impossible{"a size class of 8193 lines", [](Superblock& s) { s.slot_lines[4] = 8193; }},
       Impossible{"0 extents", [](Superblock& s) { s.extent_count = 0; }},
       Impossible{"97 extents", [](Superblock& s) { s.extent_count = 97; }},
       Impossible{"extent 0 is not within", [](Superblock& s) { s.extents[0].offset = 0; }},
