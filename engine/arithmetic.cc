@@ -1,28 +1,28 @@
 #include "engine/arithmetic.h"
 
 #include <algorithm>
-#include <charconv>
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
 
 namespace pmcached::engine {
 
 std::optional<uint64_t> parse_number(std::string_view value) {
-  constexpr std::string_view kSpaces = " \t\n\v\f\r";
-  const size_t first = value.find_first_not_of(kSpaces);
-  if (first == std::string_view::npos) {
+  // strtoull, as memcached, with its taste for signs and spaces; it wants a terminated string.
+  const std::string text(value);
+  char* end = nullptr;
+  errno = 0;
+  const uint64_t number = std::strtoull(text.c_str(), &end, 10);
+  if (errno != 0 || end == text.c_str()) {
     return std::nullopt;
   }
-  value.remove_prefix(first);
-  if (value.front() == '+') {
-    value.remove_prefix(1);
-  }
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc{}) {
+  const std::string_view digits(text.data(), static_cast<size_t>(end - text.c_str()));
+  const bool negative = digits.find('-') != std::string_view::npos;
+  if (negative && static_cast<int64_t>(number) < 0) {
     return std::nullopt;
   }
-  const bool terminated = end == value.data() + value.size() ||
-                          kSpaces.find(*end) != std::string_view::npos || *end == '\0';
-  return terminated ? std::optional(number) : std::nullopt;
+  return *end == '\0' || std::isspace(static_cast<unsigned char>(*end)) != 0 ? std::optional(number)
+                                                                             : std::nullopt;
 }
 
 std::string format_number(uint64_t number, size_t min_length) {

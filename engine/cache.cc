@@ -48,6 +48,7 @@ void Cache::Parts::recover() {
   cas.emplace(region.run_state(), std::max({uint64_t{1}, state.cas_limit, state.flush_cas + 1,
                                             recovery.highest_cas() + 1}));
   flush.emplace(region.run_state(), *cas);
+  region.mark_recovered();
 }
 
 void Cache::Parts::start() {
@@ -57,12 +58,6 @@ void Cache::Parts::start() {
   cleaner_thread.emplace(kBackgroundInterval, [this] { cleaner->run_once(*cleaner_session); });
   growth_thread.emplace(kBackgroundInterval, [this] { table.grow(); });
   items.set_background(&*cleaner_thread, &*growth_thread);
-}
-
-ItemView Cache::Parts::note_access(SlotReference slot) {
-  SlotMeta& meta = slots.meta(slot);
-  bags.home_of(slot, meta.link.load(std::memory_order_relaxed)).touch(meta, clock.now());
-  return {slots, slot};
 }
 
 Status Cache::open(const Options& options, pmem::Region& region, ClockSource clock_source,
@@ -130,7 +125,8 @@ bool Cache::get(Session& session, const HashedKey& key, ItemView* view) {
     return false;
   }
   counters.by_class[parts_->slots.class_of(slot)].get_hits.add();
-  *view = parts_->note_access(slot);
+  *view = ItemView(parts_->slots, slot);
+  parts_->bags.note_access(*view, parts_->clock.now());
   return true;
 }
 
@@ -151,19 +147,16 @@ Outcome Cache::remove(Session& session, const HashedKey& key) {
 }
 
 Outcome Cache::touch(Session& session, const HashedKey& key, uint32_t exptime) {
-  return parts_->stores->touch(session, key, exptime);
+  ItemView view;
+  return get_and_touch(session, key, exptime, &view) ? Outcome::kTouched : Outcome::kNotFound;
 }
 
 bool Cache::get_and_touch(Session& session, const HashedKey& key, uint32_t exptime,
                           ItemView* view) {
-  if (touch(session, key, exptime) != Outcome::kTouched) {
+  if (parts_->stores->touch(session, key, exptime, view) != Outcome::kTouched) {
     return false;
   }
-  const SlotReference slot = parts_->items.find(key);
-  if (slot == kNoSlot || !parts_->stores->is_live(slot)) {
-    return false;  // Deleted between the two steps, or touched with an expiry in the past.
-  }
-  *view = parts_->note_access(slot);
+  parts_->bags.note_access(*view, parts_->clock.now());
   return true;
 }
 

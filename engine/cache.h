@@ -59,7 +59,8 @@ class Cache {
   void prefetch_item(const HashedKey& key) const;
   /// Finds a live item and notes the access. Counts a get.
   bool get(Session& session, const HashedKey& key, ItemView* view);
-  /// Keeps the item's bytes readable after the turn, until the pin is destroyed.
+  /// Keeps the item's bytes readable after the turn, until the pin is destroyed. The pin is empty
+  /// when the item has some 60,000 pins already: the bytes must then be copied.
   Pin pin(const ItemView& view);
 
   // --- Writes. Precondition: inside a Session::Turn. ---
@@ -77,7 +78,8 @@ class Cache {
   Outcome remove(Session& session, const HashedKey& key);
   /// Sets a new expiry; kTouched or kNotFound. Counts a touch.
   Outcome touch(Session& session, const HashedKey& key, uint32_t exptime);
-  /// get() and touch() in one (gat). Counts a touch and no get, as memcached does.
+  /// get() and touch() in one (gat): the item is handed out even if it expires at once. Counts a
+  /// touch and no get, as memcached does.
   bool get_and_touch(Session& session, const HashedKey& key, uint32_t exptime, ItemView* view);
   /// incr (`increment`) wraps at 2^64, decr stops at 0.
   Arithmetic add(Session& session, const HashedKey& key, uint64_t delta, bool increment);

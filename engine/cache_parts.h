@@ -43,8 +43,6 @@ struct Cache::Parts {
 
   void recover();
   void start();
-  /// Marks the item as just read.
-  ItemView note_access(SlotReference slot);
 
   /// Items the region could hold if all were of the smallest class.
   static uint64_t greatest_item_count(const pmem::Region& region);

@@ -5,6 +5,17 @@
 namespace pmcached::engine {
 namespace {
 
+/// Seconds since the last access to the item that `anchor` stands for; 0 if it has gone.
+uint64_t idle_seconds(const Cache::Parts& parts, SlotReference anchor) {
+  if (anchor == kNoSlot ||
+      !SlotMeta::anchors_item(parts.slots.meta(anchor).link.load(std::memory_order_acquire))) {
+    return 0;
+  }
+  const SlotMeta& meta = parts.slots.meta(parts.slots.record_of(anchor));
+  const uint32_t accessed = meta.last_access.load(std::memory_order_relaxed);
+  return parts.clock.now() - std::min(parts.clock.now(), accessed);
+}
+
 /// What the bags, the allocator, the evictor and the cleaner know of one class.
 void describe_class(Cache::Parts& parts, SizeClass size_class, ClassStats* stats) {
   const SizeClasses& classes = parts.classes;
@@ -20,9 +31,7 @@ void describe_class(Cache::Parts& parts, SizeClass size_class, ClassStats* stats
   stats->used_slots = stats->total_slots - stats->free_slots;
   stats->items = parts.population.items(size_class);
   stats->item_bytes = parts.population.bytes(size_class);
-  stats->age_seconds = bags.oldest_access == 0
-                           ? 0
-                           : parts.clock.now() - std::min(parts.clock.now(), bags.oldest_access);
+  stats->age_seconds = idle_seconds(parts, bags.oldest);
   stats->bags = bags.bags;
   stats->bag_moves = bags.moves;
   stats->bag_merges = bags.merges;
@@ -54,6 +63,7 @@ CacheStats Cache::stats() const {
     stats.metadata_bytes += of_class.total_slots * sizeof(SlotMeta);
   }
   stats.slab_moves = parts_->rebalancer.moves();
+  stats.evictions += parts_->rebalancer.evictions();
   stats.limit_bytes = parts_->region.bytes();
   stats.free_slabs = parts_->pool.free_count();
   stats.hash_buckets = parts_->table.bucket_count();

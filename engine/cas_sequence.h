@@ -22,8 +22,8 @@ class CasSequence {
   CasSequence(pmem::RunStateStore& run_state, uint64_t first);
 
   uint64_t next() {
-    // Relaxed: numbers order nothing by themselves; the stripe lock orders them per key.
-    const uint64_t number = next_.fetch_add(1, std::memory_order_relaxed);
+    // Sequentially consistent: FlushEpoch compares the order of numbers with that of its flag.
+    const uint64_t number = next_.fetch_add(1, std::memory_order_seq_cst);
     // Acquire pairs with the release in reserve(): a number below the limit is reserved durably.
     if (number >= limit_.load(std::memory_order_acquire)) {
       reserve(number);
@@ -31,7 +31,7 @@ class CasSequence {
     return number;
   }
   /// The highest number given out so far, or one that will be soon.
-  uint64_t last() const { return next_.load(std::memory_order_relaxed) - 1; }
+  uint64_t last() const { return next_.load(std::memory_order_seq_cst) - 1; }
 
  private:
   void reserve(uint64_t number);

@@ -32,6 +32,7 @@ void FlushEpoch::advance_to(uint32_t second) {
 }
 
 void FlushEpoch::flush_locked() {
+  flushing_.store(true, std::memory_order_seq_cst);
   const uint64_t epoch = cas_.last();
   run_state_.update([epoch](pmem::RunState& state) {
     state.flush_cas = epoch;
@@ -40,6 +41,14 @@ void FlushEpoch::flush_locked() {
   due_.store(0, std::memory_order_relaxed);
   // Release: whoever sees the epoch may tell a client; it is durable by then.
   epoch_.store(epoch, std::memory_order_release);
+  flushing_.store(false, std::memory_order_seq_cst);
+}
+
+bool FlushEpoch::covers_for_successor(uint64_t cas) {
+  if (flushing_.load(std::memory_order_seq_cst)) {
+    MutexLock lock(mutex_);
+  }
+  return covers(cas);
 }
 
 }  // namespace pmcached::engine

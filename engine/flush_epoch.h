@@ -21,6 +21,10 @@ class FlushEpoch {
   FlushEpoch(pmem::RunStateStore& run_state, CasSequence& cas);
 
   bool covers(uint64_t cas) const { return cas <= epoch(); }
+  /// As covers(), for a writer that derives a new record from an old one and has just taken the new
+  /// one's number: if a flush is under way that does not cover the new number, waits for it. So
+  /// what was flushed cannot live on in what was made of it.
+  bool covers_for_successor(uint64_t cas);
   /// Acquire pairs with the release in flush_locked().
   uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
 
@@ -40,6 +44,10 @@ class FlushEpoch {
   pmem::RunStateStore& run_state_;
   CasSequence& cas_;
   Mutex mutex_;
+  /// Set while flush_locked() decides on an epoch and makes it durable. Sequentially consistent, as
+  /// are CasSequence's numbers: a writer whose number was taken after the epoch was decided sees
+  /// the flag, or the new epoch.
+  std::atomic<bool> flushing_{false};
   std::atomic<uint64_t> epoch_;
   /// Changed under the mutex; relaxed, since advance_to() looks again under the mutex.
   std::atomic<uint32_t> due_;

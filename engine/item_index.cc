@@ -11,15 +11,11 @@ ItemIndex::ItemIndex(const pmem::Persister& persister, HashTable& table, SlotTab
       bags_(bags),
       population_(population) {}
 
-void ItemIndex::Locked::publish(SlotReference slot, uint64_t traits, uint32_t now) {
+void ItemIndex::Locked::publish(SlotReference slot, uint32_t now) {
   if (found_ != kNoSlot) {
     index_.store_retired(found_);
   }
   index_.persister_.fence();
-  SlotMeta& meta = index_.slots_.meta(slot);
-  BagList& list = index_.bags_.home_of(slot, traits);
-  list.start(meta, now);
-  meta.update(SlotMeta::kStateMask, SlotMeta::state_bits(SlotState::kLive) | traits);
   index_.count_added(key_, slot);
   if (found_ != kNoSlot) {
     index_.count_removed(key_, found_);
@@ -27,8 +23,7 @@ void ItemIndex::Locked::publish(SlotReference slot, uint64_t traits, uint32_t no
   } else if (stripe_.insert(slot)) {
     index_.growth_->wake();
   }
-  // A slot that still lies in a bag from an earlier item stays there: its residence is new.
-  if (list.insert(slot)) {
+  if (index_.bags_.admit(slot, now)) {
     index_.cleaner_->wake();
   }
 }
@@ -42,7 +37,8 @@ void ItemIndex::Locked::retire() {
 
 void ItemIndex::Locked::change_expiry(uint32_t exptime) {
   if (exptime != 0) {
-    index_.slots_.meta(found_).update(0, SlotMeta::kTimed);
+    const SlotReference anchor = ItemView(index_.slots_, found_).anchor();
+    index_.slots_.meta(anchor).update(0, SlotMeta::kTimed);
   }
   uint32_t& field = index_.slots_.header(found_)->exptime;
   std::atomic_ref<uint32_t>(field).store(exptime, std::memory_order_relaxed);
@@ -71,19 +67,6 @@ void ItemIndex::reclaim(SlotReference slot) {
     }
   }
   allocator_.retire(slot);
-}
-
-bool ItemIndex::remove(SlotReference slot) {
-  const HashedKey key = hash_key(ItemView(slots_, slot).key());
-  {
-    Locked locked(*this, key);
-    if (!locked.find(slot)) {
-      return false;
-    }
-    locked.retire();
-  }
-  reclaim(slot);
-  return true;
 }
 
 }  // namespace pmcached::engine

@@ -62,9 +62,8 @@ class ItemIndex {
       return found_ != kNoSlot;
     }
     /// Makes the sealed record in `slot` the item of the key, in place of the one found: retires
-    /// that one, fences once for both, then publishes. `traits`: SlotMeta::kChunked, kTimed.
-    /// Precondition: find() has been called.
-    void publish(SlotReference slot, uint64_t traits, uint32_t now);
+    /// that one, fences once for both, then publishes. Precondition: find() has been called.
+    void publish(SlotReference slot, uint32_t now);
     /// Retires the item found, durably, and takes it out of the index.
     void retire();
     /// Gives the item found another expiry, durably: one atomic store of a field that the checksum
@@ -82,8 +81,24 @@ class ItemIndex {
   /// the lock under which it was retired.
   void reclaim(SlotReference slot);
 
-  /// Removes the item in `slot`, if it still is one: for eviction and cleaning. False if not.
-  bool remove(SlotReference slot);
+  /// Removes the item in `slot`, if it still is one and `condition(slot)` holds under its lock: for
+  /// eviction and cleaning. False if not.
+  template <typename Condition>
+  bool remove_if(SlotReference slot, Condition&& condition) {
+    const HashedKey key = hash_key(ItemView(slots_, slot).key());
+    {
+      Locked locked(*this, key);
+      if (!locked.find(slot) || !condition(slot)) {
+        return false;
+      }
+      locked.retire();
+    }
+    reclaim(slot);
+    return true;
+  }
+  bool remove(SlotReference slot) {
+    return remove_if(slot, [](SlotReference) { return true; });
+  }
 
  private:
   void store_retired(SlotReference slot);

@@ -115,7 +115,7 @@ struct RecoveryReport {
   uint64_t expired = 0;          ///< recovered, but past their time
   uint64_t flushed = 0;          ///< left out: a flush_all covers them
   uint64_t superseded = 0;       ///< older record of a key that has a newer one
-  uint64_t damaged_records = 0;  ///< failed their checks and were dropped
+  uint64_t damaged_records = 0;  ///< slots whose contents failed their checks and were dropped
   uint64_t damaged_slabs = 0;    ///< both directory words bad: dropped whole
   uint32_t threads = 0;
   double seconds = 0;

@@ -8,8 +8,17 @@ namespace pmcached::engine {
 
 bool StoreEngine::is_live(SlotReference slot) const {
   const ItemView item(slots_, slot);
+  return !is_expired(item) && !flush_.covers(item.cas());
+}
+
+bool StoreEngine::may_be_succeeded(SlotReference slot) const {
+  const ItemView item(slots_, slot);
+  return !is_expired(item) && !flush_.covers_for_successor(item.cas());
+}
+
+bool StoreEngine::is_expired(const ItemView& item) const {
   const uint32_t exptime = item.exptime();
-  return (exptime == 0 || exptime > clock_.now()) && !flush_.covers(item.cas());
+  return exptime != 0 && exptime <= clock_.now();
 }
 
 Outcome StoreEngine::begin(Session& session, const StoreRequest& request, PendingStore* pending) {
@@ -49,11 +58,13 @@ Outcome StoreEngine::publish(Session& session, PendingStore* pending, uint64_t* 
   {
     ItemIndex::Locked locked(items_, request.key);
     replaced = locked.find();
+    const uint64_t number = cas_.next();
     const Outcome outcome = check_condition(session, request, replaced);
     if (outcome != Outcome::kStored) {
       return outcome;
     }
-    const uint64_t number = commit(&locked, &pending->writer_, request.exptime);
+    pending->writer_.seal(number, request.exptime);
+    locked.publish(pending->writer_.place().slot, clock_.now());
     if (cas != nullptr) {
       *cas = number;
     }
@@ -68,7 +79,7 @@ Outcome StoreEngine::publish(Session& session, PendingStore* pending, uint64_t* 
 
 Outcome StoreEngine::check_condition(Session& session, const StoreRequest& request,
                                      SlotReference found) const {
-  const bool present = found != kNoSlot && is_live(found);
+  const bool present = found != kNoSlot && may_be_succeeded(found);
   switch (request.mode) {
     case StoreMode::kAdd:
       return present ? Outcome::kNotStored : Outcome::kStored;
@@ -91,20 +102,6 @@ Outcome StoreEngine::check_condition(Session& session, const StoreRequest& reque
       break;
   }
   return Outcome::kStored;
-}
-
-uint64_t StoreEngine::commit(ItemIndex::Locked* locked, RecordWriter* writer, uint32_t exptime) {
-  const uint64_t number = cas_.next();
-  writer->seal(number, exptime);
-  const uint64_t traits = (exptime != 0 ? SlotMeta::kTimed : 0) |
-                          (writer->place().chunks.empty() ? 0 : SlotMeta::kChunked);
-  for (const RecordPlace::Chunk& chunk : writer->place().chunks) {
-    SlotMeta& meta = slots_.meta(chunk.slot);
-    meta.set_owner(writer->place().slot);
-    meta.set_state(SlotState::kChunk);
-  }
-  locked->publish(writer->place().slot, traits, clock_.now());
-  return number;
 }
 
 Outcome StoreEngine::finish_concatenation(Session& session, PendingStore* pending, uint64_t* cas) {
@@ -196,11 +193,14 @@ bool StoreEngine::replace_unchanged(const HashedKey& key, RecordWriter* writer, 
   {
     ItemIndex::Locked locked(items_, key);
     replaced = locked.find();
-    if (replaced == kNoSlot || ItemView(slots_, replaced).cas() != expected || !is_live(replaced)) {
+    const uint64_t number = cas_.next();
+    if (replaced == kNoSlot || ItemView(slots_, replaced).cas() != expected ||
+        !may_be_succeeded(replaced)) {
       return false;
     }
     // The expiry is read under the lock, since touch may have changed it.
-    const uint64_t number = commit(&locked, writer, ItemView(slots_, replaced).exptime());
+    writer->seal(number, ItemView(slots_, replaced).exptime());
+    locked.publish(writer->place().slot, clock_.now());
     if (cas != nullptr) {
       *cas = number;
     }
@@ -219,7 +219,8 @@ Outcome StoreEngine::remove(Session& session, const HashedKey& key) {
   return Outcome::kDeleted;
 }
 
-Outcome StoreEngine::touch(Session& session, const HashedKey& key, uint32_t exptime) {
+Outcome StoreEngine::touch(Session& session, const HashedKey& key, uint32_t exptime,
+                           ItemView* view) {
   session.counters().touch_cmds.add();
   ItemIndex::Locked locked(items_, key);
   const SlotReference slot = locked.find();
@@ -228,6 +229,7 @@ Outcome StoreEngine::touch(Session& session, const HashedKey& key, uint32_t expt
     return Outcome::kNotFound;
   }
   locked.change_expiry(exptime);
+  *view = ItemView(slots_, slot);
   class_counters(session, slot).touch_hits.add();
   return Outcome::kTouched;
 }

@@ -17,7 +17,7 @@ namespace pmcached::engine {
 /// Every operation that writes a record: set, add, replace, cas, append, prepend, incr, decr.
 ///
 /// Purpose: one path for all of them. The record's body is written outside any lock; under the
-/// stripe lock the condition is checked, the CAS number taken, the record sealed and published.
+/// stripe lock the CAS number is taken, the condition checked, the record sealed and published.
 /// Operations that need the old value (append, prepend, incr, decr) read it without a lock, write
 /// the new record, and publish only if the old item is still the one they read; else they start
 /// over, which means another writer has succeeded.
@@ -26,7 +26,7 @@ namespace pmcached::engine {
 class StoreEngine {
  public:
   StoreEngine(const Options& options, pmem::Region& region, const Clock& clock,
-              const SlotTable& slots, CasSequence& cas, const FlushEpoch& flush, ItemIndex& items,
+              const SlotTable& slots, CasSequence& cas, FlushEpoch& flush, ItemIndex& items,
               SlotSupply& supply)
       : options_(options),
         region_(region),
@@ -42,7 +42,8 @@ class StoreEngine {
   Outcome finish(Session& session, PendingStore* pending, uint64_t* cas);
   Arithmetic add(Session& session, const HashedKey& key, uint64_t delta, bool increment);
   Outcome remove(Session& session, const HashedKey& key);
-  Outcome touch(Session& session, const HashedKey& key, uint32_t exptime);
+  /// `view` receives the item when kTouched.
+  Outcome touch(Session& session, const HashedKey& key, uint32_t exptime, ItemView* view);
 
   /// Whether the item in `slot` is neither expired nor flushed.
   bool is_live(SlotReference slot) const;
@@ -56,7 +57,9 @@ class StoreEngine {
   bool replace_unchanged(const HashedKey& key, RecordWriter* writer, uint64_t expected,
                          uint64_t* cas);
   Outcome check_condition(Session& session, const StoreRequest& request, SlotReference found) const;
-  uint64_t commit(ItemIndex::Locked* locked, RecordWriter* writer, uint32_t exptime);
+  /// As is_live(), for a writer that has just taken the number of a record derived from this one.
+  bool may_be_succeeded(SlotReference slot) const;
+  bool is_expired(const ItemView& item) const;
   /// A set that found no room leaves no older value behind (invariant I3). As with memcached, other
   /// modes leave the item as it is.
   Outcome refuse(const StoreRequest& request, Outcome outcome);
@@ -78,7 +81,7 @@ class StoreEngine {
   const Clock& clock_;
   const SlotTable& slots_;
   CasSequence& cas_;
-  const FlushEpoch& flush_;
+  FlushEpoch& flush_;
   ItemIndex& items_;
   SlotSupply& supply_;
 };

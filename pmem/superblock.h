@@ -19,8 +19,8 @@ Superblock make_superblock(std::span<const uint32_t> slot_lines, uint64_t pool_b
 Status check_superblock(const std::string& path, const Superblock& superblock,
                         uint64_t extents_from);
 
-/// kInvalid unless `slot_lines` is a size-class table: 1 to 63 classes, ascending, each of 1 line to
-/// half a slab.
+/// kInvalid unless `slot_lines` is a size-class table: 1 to 63 classes, ascending, each of 1 line
+/// to half a slab.
 Status check_slot_lines(std::span<const uint32_t> slot_lines);
 
 /// The start value of record checksums in the pool with this uuid.

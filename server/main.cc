@@ -49,6 +49,7 @@ Status serve(const Options& options, std::vector<ListeningSocket> sockets, Stora
       .visit_connections = {},
   };
 
+  const std::string addresses = describe_addresses(sockets);
   EventLoop loop;
   StopSignals signals(loop);
   Event every_second(loop, &on_second, &storage.cache());
@@ -58,7 +59,8 @@ Status serve(const Options& options, std::vector<ListeningSocket> sockets, Stora
   if (Status status = server.start(); !status.ok()) {
     return status;
   }
-  spdlog::info("pmcached {} serves clients", program_version());
+  spdlog::info("pmcached {} serves {} with {} threads", program_version(), addresses,
+               settings.threads);
   if (daemon != nullptr) {
     daemon->report_ready(options.verbosity > 0);
   }

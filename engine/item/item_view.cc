@@ -36,9 +36,14 @@ SlotReference ItemView::chunk(uint32_t index) const {
 }
 
 Pin::Pin(SlotMeta* meta) : meta_(meta) {
+  // Far enough below the greatest number that no crowd of threads can pass it between the two
+  // steps.
+  constexpr uint16_t kMaxPins = 0xf000;
   // Relaxed: the turn keeps the slot for now, and leaving the turn is a release that the reclaimer
   // acquires before it looks at the pins.
-  meta_->pins.fetch_add(1, std::memory_order_relaxed);
+  if (meta_->pins.fetch_add(1, std::memory_order_relaxed) >= kMaxPins) {
+    release();
+  }
 }
 
 void Pin::release() {

@@ -44,6 +44,8 @@ class ItemView {
   /// item is chunked.
   SlotReference chunk(uint32_t index) const;
   bool chunked() const { return is_chunked(*header_); }
+  /// The slot that stands for this item in the bags (see SlotMeta).
+  SlotReference anchor() const { return chunked() ? chunk(0) : slot_; }
 
   SlotReference slot() const { return slot_; }
 
@@ -60,6 +62,7 @@ class ItemView {
 class Pin {
  public:
   Pin() = default;
+  /// Empty when the item has as many pins already as can be counted.
   /// Precondition: inside the turn in which the item was found, so that its slot cannot have been
   /// given to another item.
   explicit Pin(SlotMeta* meta);

@@ -25,19 +25,20 @@ enum class SlotState : uint8_t { kFree, kReserved, kLive, kChunk, kRetired, kRet
 ///
 /// `link` packs, so that bag membership and state change together in one atomic step:
 ///
-///   63      46   45     44     43     41    40     39                    0
-///   +--------+-------+---------+--------+--------+------------------------+
-///   | unused | timed | chunked | state  | in bag | next slot in the bag   |
-///   +--------+-------+---------+--------+--------+------------------------+
+///   63      46   45     44       43     41    40     39                    0
+///   +--------+-------+----------+--------+--------+------------------------+
+///   | unused | timed | anchor   | state  | in bag | next slot in the bag   |
+///   +--------+-------+----------+--------+--------+------------------------+
 ///
-/// A chunk slot has no access time and no residence; there it keeps the record that owns it. (It
-/// may still lie in a bag from an earlier item, so `link` is not free for that.)
+/// The anchor of an item is the slot that stands for it in the bags: its record's slot, or, if the
+/// value is in chunks, the first chunk's, since evicting the item is to make room there. A chunk
+/// slot has no access time and no pins of its own; there it keeps the record that owns it.
 struct SlotMeta {
   static constexpr uint64_t kNextMask = (uint64_t{1} << kSlotReferenceBits) - 1;
   static constexpr uint64_t kInBag = uint64_t{1} << 40;
   static constexpr int kStateShift = 41;
   static constexpr uint64_t kStateMask = uint64_t{7} << kStateShift;
-  static constexpr uint64_t kChunked = uint64_t{1} << 44;
+  static constexpr uint64_t kAnchor = uint64_t{1} << 44;
   static constexpr uint64_t kTimed = uint64_t{1} << 45;  ///< has had an expiry
   static_assert(kSlotReferenceBits == 40);
 
@@ -70,15 +71,25 @@ struct SlotMeta {
     }
     return before;
   }
+  /// A new state of the same item.
   uint64_t set_state(SlotState state) { return update(kStateMask, state_bits(state)); }
+  /// A new life: the state, and the item's traits (kAnchor, kTimed) instead of the earlier one's.
+  uint64_t begin(SlotState state, uint64_t traits) {
+    return update(kStateMask | kAnchor | kTimed, state_bits(state) | traits);
+  }
+  /// Whether a slot with this link word stands for an item in the bags.
+  static bool anchors_item(uint64_t link_word) {
+    const SlotState state = state_of(link_word);
+    return (link_word & kAnchor) != 0 && (state == SlotState::kLive || state == SlotState::kChunk);
+  }
 
   /// Relaxed: set before, and read after, the state becomes kChunk.
   void set_owner(SlotReference owner) {
     last_access.store(static_cast<uint32_t>(owner), std::memory_order_relaxed);
-    residence.store(static_cast<uint16_t>(owner >> 32), std::memory_order_relaxed);
+    pins.store(static_cast<uint16_t>(owner >> 32), std::memory_order_relaxed);
   }
   SlotReference owner() const {
-    return uint64_t{residence.load(std::memory_order_relaxed)} << 32 |
+    return uint64_t{pins.load(std::memory_order_relaxed)} << 32 |
            last_access.load(std::memory_order_relaxed);
   }
 };
@@ -113,11 +124,16 @@ class SlotTable {
     return slab_class_[slab].load(std::memory_order_relaxed);
   }
   SizeClass class_of(SlotReference slot) const { return class_of_slab(slab_of(slot)); }
-  SlotMeta& meta(SlotReference slot) const {
-    const uint32_t slab = slab_of(slot);
-    return meta_.data()[uint64_t{slab} * pmem::kLinesPerSlab +
-                        classes_.slot_index(class_of_slab(slab),
-                                            static_cast<uint32_t>(slot % pmem::kLinesPerSlab))];
+  SlotMeta& meta(SlotReference slot) const { return meta_of(slot, class_of(slot)); }
+  /// As meta(), but null when the slab is not carved: for references whose slab may have gone.
+  SlotMeta* find_meta(SlotReference slot) const {
+    const SizeClass size_class = class_of(slot);
+    return size_class == kNoSizeClass ? nullptr : &meta_of(slot, size_class);
+  }
+  /// The record of the item that `anchor` stands for.
+  SlotReference record_of(SlotReference anchor) const {
+    const SlotMeta& anchor_meta = meta(anchor);
+    return anchor_meta.state() == SlotState::kChunk ? anchor_meta.owner() : anchor;
   }
   /// Whether `slot` is the beginning of a slot of a carved slab: the check for references that were
   /// read from the pool.
@@ -133,6 +149,12 @@ class SlotTable {
   uint32_t slab_limit() const { return static_cast<uint32_t>(slab_class_.size()); }
 
  private:
+  SlotMeta& meta_of(SlotReference slot, SizeClass size_class) const {
+    return meta_
+        .data()[uint64_t{slab_of(slot)} * pmem::kLinesPerSlab +
+                classes_.slot_index(size_class, static_cast<uint32_t>(slot % pmem::kLinesPerSlab))];
+  }
+
   std::byte* base_;
   const SizeClasses& classes_;
   std::vector<std::atomic<SizeClass>> slab_class_;

@@ -28,9 +28,10 @@ SlotReference BagList::take_oldest(uint32_t max_steps) {
     uint64_t link = 0;
     const SlotReference slot = bag(oldest_).take(slots_, &link);
     if (slot == kNoSlot) {
-      return kNoSlot;  // The next one is just being appended; the caller tries again.
+      std::this_thread::yield();  // A producer is about to link the next one.
+      continue;
     }
-    if (SlotMeta::state_of(link) != SlotState::kLive) {
+    if (!SlotMeta::anchors_item(link)) {
       continue;
     }
     SlotMeta& meta = slots_.meta(slot);
@@ -60,7 +61,7 @@ bool BagList::clean(Position* position, uint64_t max_slots, const Judge& judge) 
       bag(++position->bag).start_cleaning(slots_);
       continue;
     }
-    if (SlotMeta::state_of(link) != SlotState::kLive) {
+    if (!SlotMeta::anchors_item(link)) {
       continue;
     }
     SlotMeta& meta = slots_.meta(slot);
@@ -85,7 +86,7 @@ void BagList::drop_dead_slots() {
       const SlotReference slot = each.take_uncleaned(slots_, &link);
       if (slot == kNoSlot) {
         std::this_thread::yield();  // A producer is about to link the next one.
-      } else if (SlotMeta::state_of(link) == SlotState::kLive && claim(slots_.meta(slot))) {
+      } else if (SlotMeta::anchors_item(link) && claim(slots_.meta(slot))) {
         each.keep(slots_, slot);
       }
     }
@@ -118,12 +119,11 @@ BagList::Statistics BagList::statistics() {
   Statistics result{.bags = newest_.load(std::memory_order_relaxed) - oldest_ + 1,
                     .moves = moves_,
                     .merges = merges_,
-                    .oldest_access = 0};
-  for (uint32_t number = oldest_; number != newest_.load(std::memory_order_relaxed) + 1; ++number) {
-    if (const SlotReference slot = bag(number).peek(); slot != kNoSlot) {
-      result.oldest_access = slots_.meta(slot).last_access.load(std::memory_order_relaxed);
-      break;
-    }
+                    .oldest = kNoSlot};
+  for (uint32_t number = oldest_;
+       result.oldest == kNoSlot && number != newest_.load(std::memory_order_relaxed) + 1;
+       ++number) {
+    result.oldest = bag(number).peek();
   }
   return result;
 }
@@ -149,7 +149,7 @@ void BagList::move_up(SlotReference slot, SlotMeta& meta, uint32_t from) {
 
 bool BagList::claim(SlotMeta& meta) {
   uint64_t link = meta.link.load(std::memory_order_relaxed);
-  while (SlotMeta::state_of(link) == SlotState::kLive && (link & SlotMeta::kInBag) == 0) {
+  while (SlotMeta::anchors_item(link) && (link & SlotMeta::kInBag) == 0) {
     // Acquire and release: as SlotMeta::update().
     if (meta.link.compare_exchange_weak(link, link | SlotMeta::kInBag, std::memory_order_acq_rel,
                                         std::memory_order_relaxed)) {

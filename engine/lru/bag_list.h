@@ -38,28 +38,24 @@ class BagList {
 
   explicit BagList(const SlotTable& slots) : slots_(slots) {}
 
-  /// Notes an access. Plain relaxed stores, and only when something changes, so that reads of one
-  /// item do not contend on its line.
-  void touch(SlotMeta& meta, uint32_t now) const {
-    if (meta.last_access.load(std::memory_order_relaxed) != now) {
-      meta.last_access.store(now, std::memory_order_relaxed);
-    }
+  /// Notes an access to the item that `meta` anchors. A plain relaxed store, and only when
+  /// something changes, so that reads of one item do not contend on its line.
+  void touch(SlotMeta& meta) const {
     const auto residence = static_cast<uint16_t>(newest_number() << 1 | kFetched);
     if (meta.residence.load(std::memory_order_relaxed) != residence) {
       meta.residence.store(residence, std::memory_order_relaxed);
     }
   }
-  /// Notes that a new item starts in the slot. Precondition: the slot is kReserved.
-  void start(SlotMeta& meta, uint32_t now) const {
-    meta.last_access.store(now, std::memory_order_relaxed);
+  /// Notes that a new item begins, which `meta` will anchor.
+  void start(SlotMeta& meta) const {
     meta.residence.store(static_cast<uint16_t>(newest_number() << 1), std::memory_order_relaxed);
   }
   static bool fetched(const SlotMeta& meta) {
     return (meta.residence.load(std::memory_order_relaxed) & kFetched) != 0;
   }
 
-  /// Appends a live slot to the newest bag, unless it is in a bag. True when that bag is full, so
-  /// that the cleaner should open the next.
+  /// Appends the anchor of an item to the newest bag, unless it is in a bag. True when that bag is
+  /// full, so that the cleaner should open the next.
   bool insert(SlotReference slot);
 
   Mutex& mutex() PMCACHED_ATTRIBUTE(lock_returned(mutex_)) { return mutex_; }
@@ -96,7 +92,7 @@ class BagList {
     uint32_t bags = 0;
     uint64_t moves = 0;
     uint64_t merges = 0;
-    uint32_t oldest_access = 0;  ///< Unix second; 0 = no item
+    SlotReference oldest = kNoSlot;  ///< next in line for eviction, if it still anchors an item
   };
   Statistics statistics() EXCLUDES(mutex_);
 

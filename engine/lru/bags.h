@@ -1,31 +1,42 @@
 #pragma once
 
-#include <deque>
+#include <memory>
+#include <vector>
 
+#include "engine/item/item_view.h"
 #include "engine/item/slot_table.h"
 #include "engine/lru/bag_list.h"
 
 namespace pmcached::engine {
 
-/// The bag lists of all size classes.
+/// The bag lists of all size classes, and the way of an item into and through them.
+///
+/// Purpose: which list an item belongs to: that of its anchor's class.
+/// Thread safety: as BagList.
 class Bags {
  public:
-  explicit Bags(const SlotTable& slots) : slots_(slots) {
-    for (uint32_t i = 0; i < slots.classes().count(); ++i) {
-      lists_.emplace_back(slots);
-    }
-  }
+  explicit Bags(const SlotTable& slots);
 
-  BagList& of(SizeClass size_class) { return lists_[size_class]; }
-  /// The list for the item in `slot`, whose link word is `link`. A chunked item belongs to the list
-  /// of the largest class, where its first chunk is: evicting it makes room there.
-  BagList& home_of(SlotReference slot, uint64_t link) {
-    return (link & SlotMeta::kChunked) != 0 ? lists_.back() : lists_[slots_.class_of(slot)];
+  BagList& of(SizeClass size_class) { return *lists_[size_class]; }
+
+  /// Makes the record in `slot` a live item: states and owners of its slots, access time, place in
+  /// the newest bag. True when that bag is full, so that the cleaner should open the next.
+  /// Precondition: the record's bytes are in place, its slots are the caller's.
+  bool admit(SlotReference slot, uint32_t now);
+
+  /// Notes a read. No lock and no read-modify-write; stores only what changes.
+  void note_access(const ItemView& item, uint32_t now) {
+    SlotMeta& meta = slots_.meta(item.slot());
+    if (meta.last_access.load(std::memory_order_relaxed) != now) {
+      meta.last_access.store(now, std::memory_order_relaxed);
+    }
+    const SlotReference anchor = item.anchor();
+    of(slots_.class_of(anchor)).touch(slots_.meta(anchor));
   }
 
  private:
   const SlotTable& slots_;
-  std::deque<BagList> lists_;
+  std::vector<std::unique_ptr<BagList>> lists_;
 };
 
 }  // namespace pmcached::engine

@@ -20,6 +20,8 @@ constexpr uint64_t kReserveMax = 512;
 }  // namespace
 
 void Cleaner::run_once(Session& session) {
+  // So that what was retired before becomes free even in a class where nothing happens any more.
+  epochs_.advance();
   for (SizeClass size_class = 0; size_class < slots_.classes().count(); ++size_class) {
     if (allocator_.usage(size_class).slabs == 0 && bags_.of(size_class).idle()) {
       continue;
@@ -80,19 +82,25 @@ void Cleaner::clean(Session& session, SizeClass size_class) {
         state.flush_seen = flush_.epoch();
       }
       const bool look_for_flushed = state.flush_seen != state.flush_cleaned;
-      finished = list.clean(&state.position, kTurnSlots, [&](SlotReference slot, SlotMeta& meta) {
-        if (!is_dead(slot, meta, look_for_flushed)) {
+      finished = list.clean(&state.position, kTurnSlots, [&](SlotReference anchor, SlotMeta& meta) {
+        // Items without expiry are passed without a look at the pool.
+        const bool timed = (meta.link.load(std::memory_order_relaxed) & SlotMeta::kTimed) != 0;
+        if ((!timed && !look_for_flushed) || !is_dead(slots_.record_of(anchor))) {
           return BagList::Verdict::kKeep;
         }
-        dead.push_back(slot);
+        dead.push_back(anchor);
         return BagList::Verdict::kDrop;
       });
     }
-    for (const SlotReference slot : dead) {
-      const bool fetched = BagList::fetched(slots_.meta(slot));
-      if (items_.remove(slot)) {
+    for (const SlotReference anchor : dead) {
+      const bool fetched = BagList::fetched(slots_.meta(anchor));
+      // Judged again under the lock: a touch may have come in between.
+      if (items_.remove_if(slots_.record_of(anchor),
+                           [this](SlotReference slot) { return is_dead(slot); })) {
         counts_[size_class].reclaimed.fetch_add(1, std::memory_order_relaxed);
         counts_[size_class].expired_unfetched.fetch_add(fetched ? 0 : 1, std::memory_order_relaxed);
+      } else {
+        list.insert(anchor);
       }
     }
     dead.clear();
@@ -107,12 +115,7 @@ void Cleaner::reset_counts(SizeClass size_class) {
   counts_[size_class].expired_unfetched.store(0, std::memory_order_relaxed);
 }
 
-bool Cleaner::is_dead(SlotReference slot, const SlotMeta& meta, bool look_for_flushed) const {
-  // Items without expiry are passed without a look at the pool.
-  const bool timed = (meta.link.load(std::memory_order_relaxed) & SlotMeta::kTimed) != 0;
-  if (!timed && !look_for_flushed) {
-    return false;
-  }
+bool Cleaner::is_dead(SlotReference slot) const {
   const ItemView item(slots_, slot);
   const uint32_t exptime = item.exptime();
   return (exptime != 0 && exptime <= clock_.now()) || flush_.covers(item.cas());

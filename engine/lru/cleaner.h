@@ -66,7 +66,8 @@ class Cleaner {
   void open_bags(SizeClass size_class);
   void keep_reserve(Session& session, SizeClass size_class);
   void clean(Session& session, SizeClass size_class);
-  bool is_dead(SlotReference slot, const SlotMeta& meta, bool look_for_flushed) const;
+  /// Whether the item in `slot` has expired or was flushed.
+  bool is_dead(SlotReference slot) const;
 
   const Options& options_;
   const Clock& clock_;

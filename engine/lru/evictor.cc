@@ -6,7 +6,7 @@ namespace {
 /// Slots looked at for one candidate: touched and empty ones are passed on the way.
 constexpr uint32_t kMaxSteps = 1024;
 /// Pinned items met in one call before giving up.
-constexpr uint32_t kMaxPinned = 64;
+constexpr uint32_t kMaxPinned = 4096;
 
 }  // namespace
 
@@ -15,24 +15,20 @@ uint32_t Evictor::evict(SizeClass size_class, uint32_t wanted) {
   uint32_t evicted = 0;
   uint32_t pinned = 0;
   while (evicted < wanted && pinned < kMaxPinned) {
-    const SlotReference slot = next_candidate(size_class);
-    if (slot == kNoSlot) {
+    const SlotReference anchor = next_candidate(size_class);
+    if (anchor == kNoSlot) {
       break;
     }
-    SlotMeta& meta = slots_.meta(slot);
-    BagList& home = bags_.home_of(slot, meta.link.load(std::memory_order_acquire));
-    if (&home != &bags_.of(size_class)) {
-      home.insert(slot);  // Its slot was in this list for an earlier item of another kind.
-      continue;
-    }
+    const SlotReference slot = slots_.record_of(anchor);
+    const SlotMeta& meta = slots_.meta(slot);
     // Relaxed: a pin that comes right after only delays the slot's reuse.
     if (meta.pins.load(std::memory_order_relaxed) != 0) {
-      home.insert(slot);
+      bags_.of(size_class).insert(anchor);
       ++pinned;
       continue;
     }
     const bool timed = ItemView(slots_, slot).exptime() != 0;
-    const bool fetched = BagList::fetched(meta);
+    const bool fetched = BagList::fetched(slots_.meta(anchor));
     const uint32_t idle = clock_.now() - meta.last_access.load(std::memory_order_relaxed);
     if (items_.remove(slot)) {
       ++evicted;

@@ -17,7 +17,8 @@ EpochRegistry::Participant::~Participant() {
 void EpochRegistry::Participant::enter() {
   // Acquire pairs with the release half of advance(): what was unlinked before the epoch began is
   // not found by this turn.
-  announced_.store(registry_.global_.load(std::memory_order_acquire), std::memory_order_relaxed);
+  // Release: whoever reads this announcement knows the turn before as over, too.
+  announced_.store(registry_.global_.load(std::memory_order_acquire), std::memory_order_release);
   // The announcement must be visible before this turn's first read of shared memory; pairs with the
   // fence in retire_tag(), which stands between unlinking and looking at the announcements.
   std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -53,12 +53,12 @@ RecoveryReport Recovery::run() {
     add_up(tally.report, &report);
     highest_cas = std::max(highest_cas, tally.highest_cas);
     for (const SlotReference loser : tally.losers) {
-      parts_.slots.meta(loser).set_state(SlotState::kFree);
+      parts_.slots.meta(loser).begin(SlotState::kFree, 0);
     }
   }
   highest_cas_.store(highest_cas, std::memory_order_relaxed);
   for (const Tally& tally : tallies) {
-    assign_chunks(tally.chunked, &report);
+    admit_chunked(tally.chunked, &report);
   }
   parts_.region.persister().fence();
   for (const uint32_t slab : carved_) {
@@ -179,16 +179,11 @@ void Recovery::enter(const Candidate& candidate, Tally* tally) {
   }
   count_in(item, candidate.hash, &tally->report);
 
-  const uint64_t traits =
-      (item.exptime() != 0 ? SlotMeta::kTimed : 0) | (item.chunked() ? SlotMeta::kChunked : 0);
   if (item.chunked()) {
     tally->chunked.push_back(candidate.slot);
+  } else {
+    parts_.bags.admit(candidate.slot, now_);
   }
-  SlotMeta& meta = parts_.slots.meta(candidate.slot);
-  BagList& list = parts_.bags.home_of(candidate.slot, traits);
-  list.start(meta, now_);
-  meta.update(SlotMeta::kStateMask, SlotMeta::state_bits(SlotState::kLive) | traits);
-  list.insert(candidate.slot);
 }
 
 void Recovery::retire(SlotReference slot) {
@@ -198,46 +193,34 @@ void Recovery::retire(SlotReference slot) {
   parts_.region.persister().flush(&word, sizeof word);
 }
 
-void Recovery::assign_chunks(const std::vector<SlotReference>& chunked, RecoveryReport* report) {
+void Recovery::admit_chunked(const std::vector<SlotReference>& chunked, RecoveryReport* report) {
   for (const SlotReference slot : chunked) {
-    if (parts_.slots.meta(slot).state() == SlotState::kLive && !own_chunks(slot)) {
+    const ItemView item(parts_.slots, slot);
+    if (!item.chunked()) {
+      continue;  // Superseded, and so retired.
+    }
+    bool chunks_are_free = true;
+    for (uint32_t i = 0; i < item.segment_count(); ++i) {
+      chunks_are_free &= parts_.slots.meta(item.chunk(i)).state() == SlotState::kFree;
+    }
+    if (chunks_are_free) {
+      parts_.bags.admit(slot, now_);
+    } else {
       drop(slot, report);
     }
   }
 }
 
-bool Recovery::own_chunks(SlotReference slot) {
-  const ItemView item(parts_.slots, slot);
-  for (uint32_t i = 0; i < item.segment_count(); ++i) {
-    SlotMeta& meta = parts_.slots.meta(item.chunk(i));
-    if (meta.state() != SlotState::kFree) {
-      return false;
-    }
-    meta.set_owner(slot);
-    meta.set_state(SlotState::kChunk);
-  }
-  return true;
-}
-
 void Recovery::drop(SlotReference slot, RecoveryReport* report) {
   const ItemView item(parts_.slots, slot);
-  for (uint32_t i = 0; i < item.segment_count(); ++i) {
-    SlotMeta& meta = parts_.slots.meta(item.chunk(i));
-    if (meta.state() == SlotState::kChunk && meta.owner() == slot) {
-      meta.set_state(SlotState::kFree);
-    }
-  }
   const uint64_t hash = hash_key(item.key()).hash;
-  {
-    HashTable::Stripe stripe(parts_.table, hash);
-    if (stripe.find([slot](SlotReference other) { return other == slot; }) != kNoSlot) {
-      stripe.erase();
-    }
+  HashTable::Stripe stripe(parts_.table, hash);
+  if (stripe.find([slot](SlotReference other) { return other == slot; }) != kNoSlot) {
+    stripe.erase();
   }
   count_out(item, hash, report);
   ++report->damaged_records;
   retire(slot);
-  parts_.slots.meta(slot).set_state(SlotState::kFree);
 }
 
 void Recovery::count_in(const ItemView& item, uint64_t hash, RecoveryReport* report) {

@@ -67,8 +67,8 @@ class Recovery {
   void scan_slab(uint32_t slab, const RecordCheck& check, Tally* tally);
   void enter(const Candidate& candidate, Tally* tally);
   void retire(SlotReference slot);
-  void assign_chunks(const std::vector<SlotReference>& chunked, RecoveryReport* report);
-  bool own_chunks(SlotReference slot);
+  /// Once all records are known: makes live items of those in chunks.
+  void admit_chunked(const std::vector<SlotReference>& chunked, RecoveryReport* report);
   /// Takes a record out of the index whose chunks turned out to belong to another.
   void drop(SlotReference slot, RecoveryReport* report);
   void count_in(const ItemView& item, uint64_t hash, RecoveryReport* report);

@@ -21,7 +21,8 @@ bool Rebalancer::free_a_slab(Session& session, SizeClass needy) {
     return true;  // Another thread has just freed one.
   }
   SizeClass donor = kNoSizeClass;
-  uint64_t most = 1;
+  // A class keeps its only slab, unless the other one has none at all.
+  uint64_t most = allocator_.usage(needy).slabs == 0 ? 0 : 1;
   for (SizeClass candidate = 0; candidate < slots_.classes().count(); ++candidate) {
     const uint64_t slabs = allocator_.usage(candidate).slabs;
     if (candidate != needy && slabs > most) {
@@ -47,21 +48,16 @@ bool Rebalancer::empty_and_give_back(Session& session, uint32_t slab) {
     return false;
   }
   const SizeClass size_class = slots_.class_of_slab(slab);
-  bool reserved = false;
-  for (uint32_t i = 0; i < slots_.classes().slots_per_slab(size_class) && !reserved; ++i) {
-    reserved = !clear_slot(slots_.slot_at(slab, size_class, i));
-  }
-  const bool empty = !reserved && await_grace_period(epochs_, session.participant(), [&] {
-    return allocator_.release_if_empty(slab);
-  });
+  const bool empty = clear(slab) && await_grace_period(epochs_, session.participant(), [&] {
+                       return allocator_.release_if_empty(slab);
+                     });
   if (!empty) {
     allocator_.stop_draining(slab);
     return false;
   }
-  // Every turn that could still have linked one of the slots has ended with the grace period.
-  // Chunked items' slots are linked in the largest class.
-  for (const SizeClass linked_in : {size_class, slots_.classes().largest()}) {
-    BagList& list = bags_.of(linked_in);
+  {
+    // Every turn that could still have linked one of the slots has ended with the grace period.
+    BagList& list = bags_.of(size_class);
     MutexLock lock(list.mutex());
     list.drop_dead_slots();
   }
@@ -69,23 +65,40 @@ bool Rebalancer::empty_and_give_back(Session& session, uint32_t slab) {
   return true;
 }
 
-bool Rebalancer::clear_slot(SlotReference slot) {
-  const SlotMeta& meta = slots_.meta(slot);
-  switch (meta.state()) {
-    case SlotState::kReserved:
+bool Rebalancer::clear(uint32_t slab) {
+  const SizeClass size_class = slots_.class_of_slab(slab);
+  const uint32_t count = slots_.classes().slots_per_slab(size_class);
+  // First a look at all of them, so that nothing is evicted for a slab that cannot be emptied.
+  for (uint32_t i = 0; i < count; ++i) {
+    if (is_held(slots_.slot_at(slab, size_class, i))) {
       return false;
+    }
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    const SlotReference slot = slots_.slot_at(slab, size_class, i);
+    const SlotState state = slots_.meta(slot).state();
+    if ((state == SlotState::kLive || state == SlotState::kChunk) &&
+        items_.remove(slots_.record_of(slot))) {
+      evictions_.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  return true;
+}
+
+bool Rebalancer::is_held(SlotReference slot) const {
+  switch (slots_.meta(slot).state()) {
+    case SlotState::kReserved:
+      return true;
     case SlotState::kLive:
-      items_.remove(slot);
-      return true;
     case SlotState::kChunk:
-      items_.remove(meta.owner());
-      return true;
+      // Relaxed: a pin that comes later is waited for.
+      return slots_.meta(slots_.record_of(slot)).pins.load(std::memory_order_relaxed) != 0;
     case SlotState::kFree:
     case SlotState::kRetired:
     case SlotState::kRetiredChunk:
-      return true;
+      return false;
   }
-  return true;
+  return false;
 }
 
 }  // namespace pmcached::engine

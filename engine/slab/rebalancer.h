@@ -36,12 +36,16 @@ class Rebalancer {
   /// the slab with its class and the items that were left.
   bool free_a_slab(Session& session, SizeClass needy);
 
+  /// Slabs moved, and items evicted for it. Relaxed, for statistics.
   uint64_t moves() const { return moves_.load(std::memory_order_relaxed); }
+  uint64_t evictions() const { return evictions_.load(std::memory_order_relaxed); }
 
  private:
   bool empty_and_give_back(Session& session, uint32_t slab) REQUIRES(mutex_);
-  /// Removes the item of one slot. False if the slot is reserved by a store in flight.
-  bool clear_slot(SlotReference slot);
+  /// Removes the items that have slots in the slab. False, with nothing removed, if one is held.
+  bool clear(uint32_t slab);
+  /// Whether a store in flight or a reply holds the slot.
+  bool is_held(SlotReference slot) const;
 
   SlotTable& slots_;
   SlabPool& pool_;
@@ -51,6 +55,7 @@ class Rebalancer {
   Bags& bags_;
   Mutex mutex_;
   std::atomic<uint64_t> moves_{0};
+  std::atomic<uint64_t> evictions_{0};
 };
 
 }  // namespace pmcached::engine

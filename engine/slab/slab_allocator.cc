@@ -147,8 +147,10 @@ void SlabAllocator::put_free(ClassState& state, SlotReference slot) {
       slab.size_class, static_cast<uint32_t>(slot % pmem::kLinesPerSlab));
   SlotMeta& meta = slots_.meta(slot);
   // A slot that lies in a bag stays there until it is taken out or holds an item again.
-  meta.update(SlotMeta::kStateMask | SlotMeta::kChunked | SlotMeta::kTimed,
-              SlotMeta::state_bits(SlotState::kFree));
+  const uint64_t before = meta.begin(SlotState::kFree, 0);
+  if (SlotMeta::state_of(before) == SlotState::kRetiredChunk) {
+    meta.pins.store(0, std::memory_order_relaxed);  // It named the owner.
+  }
   slab.free_bits[index / 64] |= uint64_t{1} << (index % 64);
   slab.first_word = std::min(slab.first_word, index / 64);
   if (slab.free_slots++ == 0 && !slab.draining) {
@@ -209,11 +211,10 @@ bool SlabAllocator::is_pinned(SlotReference slot) const {
   if (meta->state() == SlotState::kRetiredChunk) {
     // A chunk is pinned through the record that owns it. If the owner's slot has been reused since,
     // the pins seen are another item's and only delay the chunk.
-    const SlotReference owner = meta->owner();
-    if (!slots_.is_slot(owner)) {
+    meta = slots_.find_meta(meta->owner());
+    if (meta == nullptr) {
       return false;
     }
-    meta = &slots_.meta(owner);
   }
   // Acquire pairs with the release of Pin::release(): the reply has read its last byte.
   return meta->pins.load(std::memory_order_acquire) != 0;

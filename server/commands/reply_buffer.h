@@ -30,6 +30,10 @@ class ReplyBuffer {
     size_t pinned_runs;
   };
 
+  ReplyBuffer() = default;
+  ReplyBuffer(const ReplyBuffer&) = delete;
+  ReplyBuffer& operator=(const ReplyBuffer&) = delete;
+
   /// Appends a copy of `bytes`.
   void append(std::string_view bytes);
   /// Room for `size` bytes to be written in place; commit() says how many were. The pointer is

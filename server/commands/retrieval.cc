@@ -33,11 +33,16 @@ void append_copied(const engine::ItemView& item, ReplyBuffer* replies) {
 }
 
 void append_pinned(const engine::ItemView& item, const CommandScope& scope) {
+  engine::Pin pin = scope.cache().pin(item);
+  if (!pin) {
+    append_copied(item, &scope.replies);
+    return;
+  }
   const uint32_t segments = item.segment_count();
   for (uint32_t i = 0; i + 1 < segments; ++i) {
     scope.replies.append_pinned(item.segment(i), engine::Pin());
   }
-  scope.replies.append_pinned(item.segment(segments - 1), scope.cache().pin(item));
+  scope.replies.append_pinned(item.segment(segments - 1), std::move(pin));
   scope.replies.append(kLineEnd);
 }
 

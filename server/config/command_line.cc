@@ -34,8 +34,8 @@ using TextSetter = std::function<void(const std::string&)>;
 
 /// Declares an option with a value. Given more than once, the last one counts.
 void add_text(CLI::App& app, const std::string& names, const std::string& placeholder,
-              TextSetter set, const std::string& description) {
-  app.add_option_function<std::string>(names, std::move(set), description)
+              const TextSetter& set, const std::string& description) {
+  app.add_option_function<std::string>(names, set, description)
       ->type_name(placeholder)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }

@@ -9,9 +9,9 @@ std::string_view program_version() {
 std::string_view license_text() {
   return "pmcached " PMCACHED_VERSION
          "\n\n"
-         "It stands on these libraries, each under its own licence; Debian keeps the full texts "
-         "in\n"
-         "/usr/share/doc/<package>/copyright.\n\n"
+         "pmcached is under the BSD 3-Clause License, whose text is in the file LICENSE of its\n"
+         "source. It stands on these libraries, each under its own licence; Debian keeps the full\n"
+         "texts in /usr/share/doc/<package>/copyright.\n\n"
          "  PMDK (libpmem, libpmemobj)  BSD-3-Clause\n"
          "  ndctl (libndctl)            LGPL-2.1\n"
          "  ISA-L (libisal)             BSD-3-Clause\n"

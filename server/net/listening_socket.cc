@@ -159,6 +159,14 @@ Status ListeningSocket::listen(int backlog) {
   return {};
 }
 
+std::string describe_addresses(std::span<const ListeningSocket> sockets) {
+  std::string text;
+  for (const ListeningSocket& socket : sockets) {
+    text += (text.empty() ? "" : ", ") + socket.address().text();
+  }
+  return text;
+}
+
 Status write_port_file(const std::string& path, std::span<const ListeningSocket> sockets) {
   std::string text;
   for (const ListeningSocket& socket : sockets) {

@@ -58,6 +58,9 @@ class ListeningSocket {
   std::optional<UnixFile> file_;
 };
 
+/// The addresses of `sockets` for the log, separated by commas.
+std::string describe_addresses(std::span<const ListeningSocket> sockets);
+
 /// Writes the TCP ports of `sockets` to the file `path`, a line each such as "TCP INET: 11211": for
 /// programs that start a server on a free port. Appears complete or not at all.
 Status write_port_file(const std::string& path, std::span<const ListeningSocket> sockets);

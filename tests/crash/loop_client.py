@@ -5,9 +5,9 @@ from __future__ import annotations
 import multiprocessing
 import random
 import time
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -17,6 +17,7 @@ from traffic import Traffic, make_keys
 
 KEYS_PER_READ = 40
 SOON_SECONDS = 1.0
+REMEMBERED_COMMANDS = 6
 
 
 @dataclass
@@ -53,6 +54,9 @@ class LoopClient:
         self._in_flight: deque[Operation] = deque()
         self._sent_at = 0.0
         self._flush_in_flight = False
+        self._commands: dict[bytes, deque[str]] = defaultdict(
+            lambda: deque(maxlen=REMEMBERED_COMMANDS)
+        )
 
     def run_traffic(self) -> Findings:
         """Sends batches until the server goes away."""
@@ -66,6 +70,8 @@ class LoopClient:
         except (ProtocolError, ValueError, TimeoutError) as error:
             findings.violations.append(Violation("reply", b"-", repr(error)))
         findings.in_flight.update(operation.verb for operation in self._in_flight)
+        for operation in self._in_flight:
+            self._remember(operation, "unanswered")
         return findings
 
     def flush(self, is_acknowledged: bool) -> Findings:
@@ -141,6 +147,7 @@ class LoopClient:
             return False
         while self._in_flight:
             done = self._in_flight.popleft()
+            self._remember(done, "answered")
             if done is operation:
                 break
             [effect] = done.outcomes.values()
@@ -150,7 +157,7 @@ class LoopClient:
             findings.violations += unasked(values, [operation.key])
             found = values.get(operation.key)
             violation = self._model.judge(operation.key, found, [before], period)
-            findings.violations += [violation] if violation else []
+            self._report(violation, findings)
             before = self._model.items[operation.key]
         effect = operation.outcomes[reply]
         self._acknowledge(operation, effect(before, period), findings)
@@ -175,11 +182,20 @@ class LoopClient:
                 findings.lasting_found += found is not None
                 findings.lasting_missing += found is None
             states.append(None)
-        violation = self._model.judge(key, found, states, period)
-        if violation:
-            findings.violations.append(violation)
+        self._report(self._model.judge(key, found, states, period), findings)
         findings.items += found is not None
         findings.missing += found is None
+
+    def _remember(self, operation: Operation, outcome: str) -> None:
+        line = operation.request.partition(b"\r\n")[0].decode()
+        self._commands[operation.key].append(f"{line} ({outcome})")
+
+    def _report(self, violation: Violation | None, findings: Findings) -> None:
+        """Notes a violation together with the last commands on its key."""
+        if violation is not None:
+            commands = "; ".join(self._commands[violation.key])
+            details = f"{violation.details}. Before: {commands}"
+            findings.violations.append(replace(violation, details=details))
 
 
 def classify(item: Item | None, now: float) -> str:

@@ -41,7 +41,7 @@ def cut_short(connection: TextConnection, key: bytes, item: Item | None) -> None
 
 def resurrect(connection: TextConnection, key: bytes, item: Item | None) -> None:
     """A removed key holds a value."""
-    connection.store(b"set", key, b"back again")
+    connection.store(b"set", key, b"1")
 
 
 def change_flags(connection: TextConnection, key: bytes, item: Item | None) -> None:

@@ -69,14 +69,11 @@ TEST_CASE("a pinned reply survives its item being overwritten, deleted and evict
   CHECK(replies.copied_size() < 1000);
 
   // Twice the cache's size, so that everything that can be reused is.
-  ConversationFixture& writer = fixture;
-  server::ReplyBuffer pending = std::move(replies);
-  writer.reconnect();
   for (int i = 0; i < 640; ++i) {
-    REQUIRE(writer.send(set_request("k" + std::to_string(i), std::string(200'000, 'z'))) ==
-            "STORED\r\n");
+    REQUIRE(fixture.cache().set("k" + std::to_string(i), std::string(200'000, 'z')) ==
+            engine::Outcome::kStored);
   }
-  CHECK(drain(&pending) == value_reply("a", value) + "END\r\nSTORED\r\n" +
+  CHECK(drain(&replies) == value_reply("a", value) + "END\r\nSTORED\r\n" +
                                value_reply("a", std::string(300'000, 'n')) +
                                "END\r\nDELETED\r\nEND\r\n");
 }

@@ -132,7 +132,7 @@ TEST_CASE("the longest key is accepted, a longer one refused") {
 TEST_CASE("a value line holds the longest of everything") {
   char line[kMaxValueLine];
   const std::string key(250, 'k');
-  const char* const end = write_value_line(line, key, UINT64_MAX, UINT32_MAX, UINT64_MAX);
+  char* const end = write_value_line(line, key, UINT64_MAX, UINT32_MAX, UINT64_MAX);
   CHECK(std::string(line, end) ==
         "VALUE " + key + " 18446744073709551615 4294967295 18446744073709551615\r\n");
   CHECK(std::string(line, write_value_line(line, "a", 0, 0, std::nullopt)) == "VALUE a 0 0\r\n");
