@@ -93,7 +93,8 @@ class Cache {
   /// `stats reset`: zeroes the counters, not the gauges.
   void reset_stats();
   /// Items per 32-byte size step (memcached's `stats sizes`): pairs of upper bound and count.
-  /// Walks the whole cache without locks; takes seconds on a large one.
+  /// Walks the whole cache without locks; takes seconds on a large one. Ends the session's views.
+  /// Precondition: inside a Session::Turn.
   std::vector<std::pair<uint32_t, uint64_t>> item_sizes(Session& session) const;
   const RecoveryReport& recovery() const;
   const Options& options() const;

@@ -5,17 +5,6 @@
 namespace pmcached::engine {
 namespace {
 
-/// Seconds since the last access to the item that `anchor` stands for; 0 if it has gone.
-uint64_t idle_seconds(const Cache::Parts& parts, SlotReference anchor) {
-  if (anchor == kNoSlot ||
-      !SlotMeta::anchors_item(parts.slots.meta(anchor).link.load(std::memory_order_acquire))) {
-    return 0;
-  }
-  const SlotMeta& meta = parts.slots.meta(parts.slots.record_of(anchor));
-  const uint32_t accessed = meta.last_access.load(std::memory_order_relaxed);
-  return parts.clock.now() - std::min(parts.clock.now(), accessed);
-}
-
 /// What the bags, the allocator, the evictor and the cleaner know of one class.
 void describe_class(Cache::Parts& parts, SizeClass size_class, ClassStats* stats) {
   const SizeClasses& classes = parts.classes;
@@ -31,7 +20,8 @@ void describe_class(Cache::Parts& parts, SizeClass size_class, ClassStats* stats
   stats->used_slots = stats->total_slots - stats->free_slots;
   stats->items = parts.population.items(size_class);
   stats->item_bytes = parts.population.bytes(size_class);
-  stats->age_seconds = idle_seconds(parts, bags.oldest);
+  const uint32_t now = parts.clock.now();
+  stats->age_seconds = bags.oldest_access == 0 ? 0 : now - std::min(now, bags.oldest_access);
   stats->bags = bags.bags;
   stats->bag_moves = bags.moves;
   stats->bag_merges = bags.merges;
@@ -85,10 +75,10 @@ void Cache::reset_stats() {
 std::vector<std::pair<uint32_t, uint64_t>> Cache::item_sizes(Session& session) const {
   constexpr uint64_t kStep = 32;
   std::vector<uint64_t> counts;
-  // In short turns, so that nobody waits for their end.
+  // Quiescent now and then, so that nobody waits long for the end of this turn.
   constexpr uint64_t kTurnBuckets = 1024;
   for (uint64_t first = 0; first < parts_->table.bucket_count(); first += kTurnBuckets) {
-    const Session::Turn turn(session);
+    session.participant().quiesce();
     parts_->table.for_each(first, first + kTurnBuckets, [&](SlotReference slot) {
       const ItemView item(parts_->slots, slot);
       const uint64_t bytes = RecordWriter::inline_bytes(item.key().size(), item.size());

@@ -235,9 +235,9 @@ def run_case(case: Case, records: Records, options: argparse.Namespace, folder: 
             verdict.read_seconds = time.monotonic() - server.started_at
         finally:
             server.ensure_stopped()
-    for line in log.read_text(errors="replace").splitlines():
-        if "recover" in line or "[restart]" in line:
-            print(f"  log: {line}")
+    lines = log.read_text(errors="replace").splitlines()
+    for line in [line for line in lines if "recovered" in line or "[restart]" in line][-1:]:
+        print(f"  log: {line}")
     return verdict
 
 

@@ -50,14 +50,19 @@ Status serve(const Options& options, std::vector<ListeningSocket> sockets, Stora
   };
 
   const std::string addresses = describe_addresses(sockets);
+  const std::string ports = list_ports(sockets);
   EventLoop loop;
   StopSignals signals(loop);
   Event every_second(loop, &on_second, &storage.cache());
   every_second.wait_every(std::chrono::seconds(1));
   Server server(context, loop, std::move(sockets), options.reject_at_limit);
-  const PidFile pid_file(options.pid_file);
   if (Status status = server.start(); !status.ok()) {
     return status;
+  }
+  if (!options.port_file.empty()) {
+    if (Status status = write_port_file(options.port_file, ports); !status.ok()) {
+      return status;
+    }
   }
   spdlog::info("pmcached {} serves {} with {} threads", program_version(), addresses,
                settings.threads);
@@ -91,11 +96,8 @@ int run(Options options) {
   if (const Status status = Storage::open(options, &storage); !status.ok()) {
     return leave(exit_reason_of(status));
   }
-  if (!options.port_file.empty()) {
-    if (const Status status = write_port_file(options.port_file, sockets); !status.ok()) {
-      return leave(exit_reason_of(status));
-    }
-  }
+  // Until the pool has been closed: who waits for the file to go may start the next server.
+  const PidFile pid_file(options.pid_file);
   if (const Status status = serve(options, std::move(sockets), *storage, daemon.get());
       !status.ok()) {
     return leave(exit_reason_of(status));

@@ -116,16 +116,28 @@ void BagList::open_bag() {
 
 BagList::Statistics BagList::statistics() {
   MutexLock lock(mutex_);
-  Statistics result{.bags = newest_.load(std::memory_order_relaxed) - oldest_ + 1,
-                    .moves = moves_,
-                    .merges = merges_,
-                    .oldest = kNoSlot};
-  for (uint32_t number = oldest_;
-       result.oldest == kNoSlot && number != newest_.load(std::memory_order_relaxed) + 1;
-       ++number) {
-    result.oldest = bag(number).peek();
+  const uint32_t newest = newest_.load(std::memory_order_relaxed);
+  Statistics result{
+      .bags = newest - oldest_ + 1, .moves = moves_, .merges = merges_, .oldest_access = 0};
+  for (uint32_t number = oldest_; number != newest + 1; ++number) {
+    if (const SlotReference slot = bag(number).peek(); slot != kNoSlot) {
+      result.oldest_access = last_access(slot);
+      break;
+    }
   }
   return result;
+}
+
+uint32_t BagList::last_access(SlotReference slot) const {
+  // The lock keeps the slab of a linked slot; the owner of a chunk may have gone already.
+  const SlotMeta* meta = &slots_.meta(slot);
+  if (!SlotMeta::anchors_item(meta->link.load(std::memory_order_acquire))) {
+    return 0;
+  }
+  if (meta->state() == SlotState::kChunk) {
+    meta = slots_.find_meta(meta->owner());
+  }
+  return meta == nullptr ? 0 : meta->last_access.load(std::memory_order_relaxed);
 }
 
 bool BagList::touched_since(const SlotMeta& meta, uint32_t sequence) const {

@@ -92,7 +92,7 @@ class BagList {
     uint32_t bags = 0;
     uint64_t moves = 0;
     uint64_t merges = 0;
-    SlotReference oldest = kNoSlot;  ///< next in line for eviction, if it still anchors an item
+    uint32_t oldest_access = 0;  ///< Unix second, of the item next in line; 0 = none
   };
   Statistics statistics() EXCLUDES(mutex_);
 
@@ -108,6 +108,8 @@ class BagList {
   /// Moves a touched item that was just taken out of bag `from` to the newest alternate.
   void move_up(SlotReference slot, SlotMeta& meta, uint32_t from) REQUIRES(mutex_);
   bool claim(SlotMeta& meta);
+  /// When the item that `slot` anchors was read last; 0 if it anchors none.
+  uint32_t last_access(SlotReference slot) const REQUIRES(mutex_);
   void open_bag() REQUIRES(mutex_);
   void drop_empty_oldest() REQUIRES(mutex_);
 

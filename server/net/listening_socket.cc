@@ -167,7 +167,7 @@ std::string describe_addresses(std::span<const ListeningSocket> sockets) {
   return text;
 }
 
-Status write_port_file(const std::string& path, std::span<const ListeningSocket> sockets) {
+std::string list_ports(std::span<const ListeningSocket> sockets) {
   std::string text;
   for (const ListeningSocket& socket : sockets) {
     const SocketAddress& address = socket.address();
@@ -176,10 +176,15 @@ Status write_port_file(const std::string& path, std::span<const ListeningSocket>
                           address.port());
     }
   }
+  return text;
+}
+
+Status write_port_file(const std::string& path, const std::string& ports) {
   const std::string temporary = path + ".lck";
   const pmem::FileDescriptor file(
       open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!file.valid() || write(file.get(), text.data(), text.size()) != ssize_t(text.size()) ||
+  if (!file.valid() ||
+      write(file.get(), ports.data(), ports.size()) != static_cast<ssize_t>(ports.size()) ||
       rename(temporary.c_str(), path.c_str()) != 0) {
     return {Status::Code::kIo, fmt::format("cannot write the port file {}: {}; it is named by "
                                            "MEMCACHED_PORT_FILENAME",

@@ -61,8 +61,11 @@ class ListeningSocket {
 /// The addresses of `sockets` for the log, separated by commas.
 std::string describe_addresses(std::span<const ListeningSocket> sockets);
 
-/// Writes the TCP ports of `sockets` to the file `path`, a line each such as "TCP INET: 11211": for
-/// programs that start a server on a free port. Appears complete or not at all.
-Status write_port_file(const std::string& path, std::span<const ListeningSocket> sockets);
+/// The TCP ports of `sockets`, a line each such as "TCP INET: 11211".
+std::string list_ports(std::span<const ListeningSocket> sockets);
+
+/// Writes `ports` to the file `path`, for programs that start a server on a free port. The file
+/// appears complete or not at all.
+Status write_port_file(const std::string& path, const std::string& ports);
 
 }  // namespace pmcached::server
