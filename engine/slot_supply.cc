@@ -10,8 +10,9 @@ namespace {
 /// Items evicted at once, when their slots are small: the wait for readers is shared by all.
 constexpr uint32_t kEvictionBatch = 32;
 constexpr uint32_t kEvictionBatchBytes = 64 * 1024;
-/// Rounds of eviction before a store is refused.
-constexpr int kEvictionRounds = 8;
+/// Rounds of eviction before a store is refused, and before another class is asked for a slab.
+constexpr int kEvictionRounds = 64;
+constexpr int kLostRounds = 2;
 
 }  // namespace
 
@@ -70,7 +71,12 @@ SlotReference SlotSupply::take_slot(Session& session, SizeClass size_class) {
     if (slot != kNoSlot || !options_.evict_to_free) {
       break;
     }
-    if (evictor_.evict(size_class, batch) == 0 && !rebalancer_.free_a_slab(session, size_class)) {
+    // Rounds are lost when other threads take what this one has evicted: then the class is
+    // contended, and another slab helps all of them.
+    const bool contended = round >= kLostRounds && rebalancer_.free_a_slab(session, size_class);
+    if (!contended && evictor_.evict(size_class, batch) == 0 &&
+        !rebalancer_.free_a_slab(session, size_class) &&
+        allocator_.usage(size_class).waiting_slots == 0) {
       break;
     }
     slot = await_retired(session, size_class);

@@ -45,7 +45,7 @@ struct SessionCounters {
   Counter get_flushed;  ///< misses because the item was flushed
   Counter touch_cmds;   ///< touch and get-and-touch
   Counter touch_misses;
-  Counter set_cmds;  ///< stores asked for, of any mode
+  Counter set_cmds;  ///< stores whose value arrived, of any mode, taken or refused
   Counter delete_misses;
   Counter incr_misses;
   Counter decr_misses;

@@ -23,7 +23,6 @@ bool StoreEngine::is_expired(const ItemView& item) const {
 
 Outcome StoreEngine::begin(Session& session, const StoreRequest& request, PendingStore* pending) {
   pending->abandon();
-  session.counters().set_cmds.add();
   if (!supply_.fits(request.key.bytes.size(), request.length)) {
     session.counters().store_too_large.add();
     return refuse(request, Outcome::kTooLarge);
@@ -46,6 +45,7 @@ Outcome StoreEngine::begin(Session& session, const StoreRequest& request, Pendin
 }
 
 Outcome StoreEngine::finish(Session& session, PendingStore* pending, uint64_t* cas) {
+  session.counters().set_cmds.add();
   const Outcome outcome = pending->is_staged() ? finish_concatenation(session, pending, cas)
                                                : publish(session, pending, cas);
   pending->abandon();

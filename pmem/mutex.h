@@ -28,7 +28,8 @@ namespace pmcached {
 ///   6  FlushEpoch::mutex_       the flush_all that is due
 ///   7  CasSequence::mutex_      reserving the next block of CAS numbers
 ///   8  RunStateStore::mutex_    rewriting the run state
-/// Leaves, under which nothing is locked: EpochRegistry, SessionRegistry, Wakeup.
+/// Leaves, under which nothing is locked: EpochRegistry, SessionRegistry,
+/// OverflowBuckets, BackgroundThread.
 class PMCACHED_ATTRIBUTE(capability("mutex")) Mutex {
  public:
   Mutex() = default;

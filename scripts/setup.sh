@@ -13,6 +13,11 @@ test_packages=(
   clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14
   git memcached ndctl python3-venv shellcheck
 )
+# Toolchains of the stock clients; what is there already, from wherever, will do.
+command -v npm >/dev/null || test_packages+=(nodejs npm)
+command -v javac >/dev/null || test_packages+=(default-jdk-headless)
+command -v mvn >/dev/null || test_packages+=(maven)
+command -v go >/dev/null || test_packages+=(golang-go)
 
 case "${1:-build}" in
   build) packages=("${build_packages[@]}") ;;

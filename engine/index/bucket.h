@@ -18,7 +18,7 @@ namespace pmcached::engine {
 ///
 /// The tag is the hash bits just above those that index the smallest table. As the table grows, its
 /// low bits become index bits: an entry finds its new bucket without a look at the item.
-struct Bucket {
+struct alignas(64) Bucket {
   static constexpr int kEntries = 7;
 
   /// Stored with release under the stripe lock; loaded with acquire by readers without a lock, so a

@@ -21,17 +21,6 @@ HashTable::HashTable(uint32_t initial_power, uint64_t max_items)
   buckets_.prefer_huge_pages();
 }
 
-HashTable::~HashTable() {
-  for (uint64_t index = 0; index < bucket_count(); ++index) {
-    Bucket* bucket = buckets_.data()[index].overflow.load(std::memory_order_relaxed);
-    while (bucket != nullptr) {
-      Bucket* next = bucket->overflow.load(std::memory_order_relaxed);
-      delete bucket;
-      bucket = next;
-    }
-  }
-}
-
 SlotReference HashTable::guess(uint64_t hash) const {
   const Bucket& bucket =
       buckets_.data()[index_of(hash, bucket_count_.load(std::memory_order_relaxed))];
@@ -87,9 +76,8 @@ void HashTable::place(uint64_t bucket_index, uint64_t entry) {
     }
     Bucket* next = bucket->overflow.load(std::memory_order_relaxed);
     if (next == nullptr) {
-      next = new Bucket{};
+      next = overflow_.take();
       bucket->overflow.store(next, std::memory_order_release);
-      overflow_buckets_.fetch_add(1, std::memory_order_relaxed);
     }
     bucket = next;
   }
@@ -104,7 +92,7 @@ uint64_t HashTable::size() const {
 }
 
 uint64_t HashTable::memory_bytes() const {
-  return (bucket_count() + overflow_buckets_.load(std::memory_order_relaxed)) * sizeof(Bucket);
+  return (bucket_count() + overflow_.count()) * sizeof(Bucket);
 }
 
 void HashTable::grow() {

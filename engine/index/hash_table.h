@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "engine/index/bucket.h"
+#include "engine/index/overflow_buckets.h"
 #include "engine/virtual_array.h"
 #include "pmem/mutex.h"
 
@@ -43,7 +44,6 @@ class HashTable {
 
   /// A table of 2^`initial_power` buckets (at least kStripes) that can grow to hold `max_items`.
   HashTable(uint32_t initial_power, uint64_t max_items);
-  ~HashTable();
 
   /// The slot whose tag fits `hash` and for which `matches(slot)` is true, or kNoSlot.
   template <typename Matches>
@@ -173,10 +173,10 @@ class HashTable {
   uint32_t initial_power_;
   uint64_t max_buckets_;
   VirtualArray<Bucket> buckets_;
+  OverflowBuckets overflow_;
   /// Stored with release by split_next(), after the new bucket's entries.
   std::atomic<uint64_t> bucket_count_;
   std::unique_ptr<StripeState[]> stripes_;
-  std::atomic<uint64_t> overflow_buckets_{0};
   std::atomic<bool> growing_{false};
 };
 

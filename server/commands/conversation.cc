@@ -34,7 +34,7 @@ Conversation::Conversation(ServerContext& context, WorkerContext& worker)
     : context_(context), worker_(worker) {}
 
 size_t Conversation::consume(std::string_view input, ReplyBuffer* replies, int max_requests) {
-  assert(!should_close_);
+  assert(!should_close_ && max_requests > 0);
   const engine::Session::Turn turn(worker_.session);
   const CommandScope scope{context_, worker_.session, *replies};
   size_t searched = std::exchange(searched_, 0);

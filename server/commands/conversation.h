@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "server/commands/command_scope.h"
@@ -30,7 +30,7 @@ class Conversation {
   /// replies. Returns how many bytes were used; the caller presents the rest again, with more
   /// behind it. An incomplete command line is not used; the data block of a store is, piece by
   /// piece. Stops early when the replies pending are more than a client may leave unread.
-  /// Preconditions: !should_close(); the worker's session is outside a turn.
+  /// Preconditions: !should_close(); max_requests > 0; the worker's session is outside a turn.
   size_t consume(std::string_view input, ReplyBuffer* replies, int max_requests);
 
   /// Whether the last consume() left requests behind that could be executed as they are: because of

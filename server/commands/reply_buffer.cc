@@ -19,6 +19,9 @@ iovec make_iovec(const char* bytes, size_t size) {
 }  // namespace
 
 void ReplyBuffer::append(std::string_view bytes) {
+  if (bytes.empty()) {
+    return;
+  }
   std::memcpy(reserve(bytes.size()), bytes.data(), bytes.size());
   commit(bytes.size());
 }

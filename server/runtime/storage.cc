@@ -87,7 +87,9 @@ Status Storage::open(const Options& options, std::unique_ptr<Storage>* storage) 
 
 Status Storage::close() {
   cache_.reset();
-  return region_->close_cleanly();
+  Status status = region_->close_cleanly();
+  region_.reset();
+  return status;
 }
 
 }  // namespace pmcached::server

@@ -22,8 +22,8 @@ class Storage {
   engine::Cache& cache() { return *cache_; }
   const pmem::Region& region() const { return *region_; }
 
-  /// Stops the cache and marks a clean stop durably. Nothing but the destructor may follow. Without
-  /// it, the stop counts as a crash.
+  /// Stops the cache, marks a clean stop durably and releases the pool. Nothing but the destructor
+  /// may follow. Without it, the stop counts as a crash.
   Status close();
 
  private:

@@ -15,9 +15,12 @@ import tempfile
 import time
 import unittest
 
-BINARY = os.environ.get("PMCACHED_BINARY", "build/release/pmcached")
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+BINARY = os.environ.get("PMCACHED_BINARY", str(REPOSITORY / "build/release/pmcached"))
 MEMCACHED = shutil.which("memcached")
 TIMEOUT = 120
+# Sanitizers replace some system calls by nothing.
+IS_SANITIZED = any(name in pathlib.Path(BINARY).read_bytes() for name in (b"__asan_init", b"__tsan_init"))
 IS_ROOT = os.geteuid() == 0
 
 
@@ -148,12 +151,14 @@ class Server:
     def wait(self):
         return self.process.wait(TIMEOUT)
 
+    def status(self):
+        """What the kernel says of the process, by name."""
+        lines = pathlib.Path(f"/proc/{self.pid}/status").read_text().splitlines()
+        return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
     def resident_bytes(self):
         """Memory of the process itself: without the pool and without program text."""
-        for line in pathlib.Path(f"/proc/{self.pid}/status").read_text().splitlines():
-            if line.startswith("RssAnon:"):
-                return int(line.split()[1]) * 1024
-        raise AssertionError("the kernel does not say RssAnon")
+        return int(self.status()["RssAnon"].split()[0]) * 1024
 
     def end(self):
         if self.process.poll() is None:

@@ -1,7 +1,6 @@
 """Limits: connections, pipelining, clients that do not read, memory of idle clients."""
 
 import signal
-import socket
 import unittest
 
 from harness import ServerTest, wait_until
@@ -128,7 +127,6 @@ class Requests(ServerTest):
         value = bytes(range(256)) * 2000
         with server.connect() as client:
             client.store(b"large", value)
-            client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             client.send(b"get large\r\n" * 50)
             reply = b"VALUE large 0 %d\r\n%s\r\nEND\r\n" % (len(value), value)
             for _ in range(50):

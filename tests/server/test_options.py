@@ -60,9 +60,7 @@ REFUSED_HERE = (
 
 def run(binary, options, user=True):
     """Exit code, standard output and standard error of a server that should end by itself."""
-    command = [binary, *options]
-    if IS_ROOT and user:
-        command += ["-u", "root"]
+    command = [binary, *(["-u", "root"] if IS_ROOT and user else []), *options]
     result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                             timeout=60, check=False)
     return result.returncode, result.stdout, result.stderr

@@ -149,7 +149,7 @@ class Pools(ServerTest):
                 self.assertEqual(self.pool.read_bytes(), content)
 
     def test_a_pool_too_large_for_its_file_system_is_not_created(self):
-        code, log = self.fail_to_start("-e", str(self.pool), "-m", "16777216")
+        code, log = self.fail_to_start("-e", str(self.pool), "-m", "700000")
         self.assertEqual(code, 73, log)
         self.assert_one_line(log, str(self.pool))
         self.assertEqual([path.name for path in self.folder.iterdir() if "pool" in path.name], [])

@@ -83,13 +83,13 @@ TEST_CASE(
   const bool persistent = GENERATE(false, true);
   CAPTURE(persistent);
   CacheFixture fixture(churn_config(persistent));
-  const std::vector<std::string> keys = numbered_keys(4'000);
+  const std::vector<std::string> keys = numbered_keys(2'000);
   std::vector<std::atomic<uint64_t>> acknowledged(keys.size());
   ThreadTeam team(fixture.cache(), fresh_seed());
   std::atomic<uint32_t> writing{kWriters};
   // Each key has one writer, so that readers can tell a stale value.
   team.add(kWriters, [&](CacheClient& client, uint32_t number, ThreadTeam::Random& random) {
-    for (uint64_t i = 1; i <= static_cast<uint64_t>(rounds(12'000)); ++i) {
+    for (uint64_t i = 1; i <= static_cast<uint64_t>(rounds(6'000)); ++i) {
       const size_t key = random() % (keys.size() / kWriters) * kWriters + number;
       if (random() % 8 == 0) {
         client.remove(keys[key]);
@@ -143,7 +143,7 @@ TEST_CASE("threads that all store chunked values do not starve each other of chu
   const std::vector<std::string> keys = numbered_keys(64);
   ThreadTeam team(fixture.cache(), fresh_seed());
   team.add(4, [&](CacheClient& client, uint32_t number, ThreadTeam::Random& random) {
-    for (int i = 0; i < rounds(400); ++i) {
+    for (int i = 0; i < rounds(200); ++i) {
       const std::string& key = keys[random() % keys.size()];
       const Stamp stamp{.writer = number, .sequence = static_cast<uint64_t>(i)};
       const std::string value = stamped_value(key, stamp, 600'000 + random() % 3'000'000);
@@ -164,7 +164,7 @@ TEST_CASE("statistics and item sizes are read while everything changes") {
   std::atomic<uint32_t> writing{kWriters};
   ThreadTeam team(fixture.cache(), fresh_seed());
   team.add(kWriters, [&](CacheClient& client, uint32_t, ThreadTeam::Random& random) {
-    for (int i = 0; i < rounds(8'000); ++i) {
+    for (int i = 0; i < rounds(4'000); ++i) {
       const std::string& key = keys[random() % keys.size()];
       client.set(key, stamped_value(key, {}, size_of_value(random())));
     }
@@ -189,7 +189,7 @@ TEST_CASE("statistics and item sizes are read while everything changes") {
   });
   team.run();
   const engine::CacheStats stats = fixture.cache().stats();
-  REQUIRE(stats.set_cmds == static_cast<uint64_t>(rounds(8'000)) * kWriters);
+  REQUIRE(stats.set_cmds == static_cast<uint64_t>(rounds(4'000)) * kWriters);
   require_consistent(fixture, keys);
 }
 

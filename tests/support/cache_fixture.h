@@ -19,7 +19,7 @@ namespace pmcached::tests {
 
 /// Time that only moves when a test says so.
 struct ManualTime {
-  int64_t wall = 1'700'000'000;
+  int64_t wall = 0;
   int64_t monotonic = 1'000;
 
   engine::ClockSource source() {
@@ -46,13 +46,16 @@ class CacheFixture : public CacheClient {
   struct Config {
     uint64_t bytes = uint64_t{64} << 20;
     bool persistent = true;
+    std::string path;  ///< of the pool; empty = one of its own, which goes with the fixture
+    int64_t wall = 1'700'000'000;  ///< the time at first
     double growth_factor = 1.25;
     engine::Options options;
   };
 
   CacheFixture() : CacheFixture(Config{}) {}
-  explicit CacheFixture(Config config) : config_(std::move(config)) {
-    if (config_.persistent) {
+  explicit CacheFixture(Config config) : config_(std::move(config)), path_(config_.path) {
+    time.wall = config_.wall;
+    if (config_.persistent && path_.empty()) {
       path_ = "/dev/shm/pmcached-test-" + std::to_string(getpid()) + "-" +
               std::to_string(next_number()) + ".pool";
     }
@@ -60,7 +63,7 @@ class CacheFixture : public CacheClient {
   }
   ~CacheFixture() {
     let_go();
-    if (!path_.empty()) {
+    if (config_.path.empty() && !path_.empty()) {
       unlink(path_.c_str());
     }
   }

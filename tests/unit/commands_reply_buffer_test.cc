@@ -9,10 +9,9 @@ namespace pmcached::server {
 namespace {
 
 /// Bytes that stand outside the buffer, as values in the pool do.
-const std::string kPoolBytes(100'000, 'p');
-
 std::string_view pool(size_t size) {
-  return std::string_view(kPoolBytes).substr(0, size);
+  static const std::string bytes(100'000, 'p');
+  return std::string_view(bytes).substr(0, size);
 }
 
 }  // namespace

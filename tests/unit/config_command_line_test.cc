@@ -112,17 +112,17 @@ TEST_CASE("an option given twice counts as given last, but -l adds up") {
         std::vector<std::string>{"127.0.0.1", "[::1]:5", "localhost"});
 }
 
-TEST_CASE("-p -1 asks for a free port") {
+TEST_CASE("the port -1 asks for a free port") {
   CHECK(accepted({"-p", "-1"}).tcp_port == -1);
 }
 
-TEST_CASE("-D sets the delimiter and switches the statistics on") {
+TEST_CASE("option -D sets the delimiter and switches the statistics on") {
   const Options options = accepted({"-D", "/"});
   CHECK(options.prefix_delimiter == '/');
   CHECK(options.detail_enabled);
 }
 
-TEST_CASE("-v adds up to a limit") {
+TEST_CASE("option -v adds up to a limit") {
   CHECK(accepted({"-vv"}).verbosity == 2);
   CHECK(accepted({"-vvv"}).verbosity == 2);
 }
@@ -185,7 +185,7 @@ TEST_CASE("the item limit is not compared with the size of a pool that is not kn
   CHECK(refused({"-e", "/pool", "-m", "64", "-I", "128m"}).code == EX_USAGE);
 }
 
-TEST_CASE("-h, -V and -i answer and end") {
+TEST_CASE("options -h, -V and -i answer and end") {
   const ExitReason help = refused({"-h"});
   CHECK(help.code == EX_OK);
   for (const char* name : {"-p, --port=<num>", "-M, --disable-evictions ", "-D <char>",

@@ -4,6 +4,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,7 +22,7 @@ namespace {
 /// The superblock that the page shows.
 Superblock example_superblock() {
   Superblock superblock = make_superblock(std::array<uint32_t, 3>{1, 2, 8192}, 64 << 20);
-  for (uint8_t i = 0; i < superblock.uuid.size(); ++i) superblock.uuid[i] = i;
+  std::iota(superblock.uuid.begin(), superblock.uuid.end(), uint8_t{0});
   superblock.created_at = 1700000000;
   superblock.extent_count = 1;
   superblock.extents[0] = plan_extent(0x402410, 62652400);

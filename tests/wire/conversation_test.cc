@@ -41,7 +41,9 @@ ConversationFixture::Config config_for(const std::string& options) {
 /// Cuts a piece that is sent into what arrives: returns the size of the next fragment of `left`.
 using Fragmentation = std::function<size_t(size_t left)>;
 
-const Fragmentation kWhole = [](size_t left) { return left; };
+size_t whole(size_t left) {
+  return left;
+}
 
 /// Lets a dialogue take place; fails the running test at the first reply that is not as expected.
 class Replay {
@@ -70,7 +72,7 @@ class Replay {
         continue;
       }
       exchange(&requests, &expected);
-      take(step, kWhole);
+      take(step, whole);
     }
     exchange(&requests, &expected);
     CHECK(received_.empty());
@@ -78,9 +80,9 @@ class Replay {
 
  private:
   void exchange(std::string* requests, std::vector<Step>* expected) {
-    take({Step::Kind::kSend, std::exchange(*requests, {})}, kWhole);
+    take({Step::Kind::kSend, std::exchange(*requests, {})}, whole);
     for (const Step& step : std::exchange(*expected, {})) {
-      take(step, kWhole);
+      take(step, whole);
     }
   }
 
@@ -138,7 +140,7 @@ bool has_runs(const Dialogue& dialogue) {
 TEST_CASE("every wire case holds when each line arrives whole") {
   for (const Dialogue& dialogue : all_dialogues()) {
     DYNAMIC_SECTION(dialogue.title()) {
-      Replay(dialogue).run(kWhole);
+      Replay(dialogue).run(whole);
     }
   }
 }

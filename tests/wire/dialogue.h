@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <filesystem>
@@ -175,7 +176,7 @@ inline void parse_line(const std::string& line, const std::string& file,
     steps.push_back({Step::Kind::kClose, {}});
   } else if (mark == "+") {
     steps.push_back({Step::Kind::kWait, {}, std::stoi(rest)});
-  } else if (mark != "@differs" && mark != "<memcached") {
+  } else if (mark != "@differs" && mark != "@fresh" && mark != "<memcached") {
     throw std::runtime_error(file + ": unknown mark: " + line);
   }
 }
