@@ -29,15 +29,15 @@ failed=0
 
 # Runs a step and remembers its result; the steps after it run all the same.
 step() {
-  local name=$1 log="build/$1.log"
+  local name=$1 log="build/$1.log" result=ok
   shift
   echo "=== $name"
-  if "$@" 2>&1 | tee "$log"; then
-    summaries+=("$name: $(grep -E 'tests passed|tests failed' "$log" | tail -1 || true)")
-  else
-    summaries+=("$name: FAILED $(grep -E 'tests passed|tests failed' "$log" | tail -1 || true)")
+  if ! "$@" 2>&1 | tee "$log"; then
+    result=FAILED
     failed=1
   fi
+  # CTest's own summary says more.
+  summaries+=("$name: $result $(grep -E '% tests passed' "$log" | tail -1 || true)")
 }
 
 # shellcheck disable=SC2317  # step calls it

@@ -1,5 +1,7 @@
 #include "engine/slab/rebalancer.h"
 
+#include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "engine/reclaim/grace_period.h"
@@ -7,8 +9,8 @@
 namespace pmcached::engine {
 namespace {
 
-/// Slabs of the richest class tried before giving up.
-constexpr size_t kSlabsTried = 4;
+/// Slabs of each class tried before giving up: a look at one that is held is cheap.
+constexpr size_t kSlabsTried = 64;
 
 }  // namespace
 
@@ -20,27 +22,29 @@ bool Rebalancer::free_a_slab(Session& session, SizeClass needy) {
   if (pool_.free_count() > 0) {
     return true;  // Another thread has just freed one.
   }
-  SizeClass donor = kNoSizeClass;
-  // A class keeps its only slab, unless the other one has none at all.
-  uint64_t most = allocator_.usage(needy).slabs == 0 ? 0 : 1;
-  for (SizeClass candidate = 0; candidate < slots_.classes().count(); ++candidate) {
-    const uint64_t slabs = allocator_.usage(candidate).slabs;
-    if (candidate != needy && slabs > most) {
-      donor = candidate;
-      most = slabs;
-    }
-  }
-  if (donor == kNoSizeClass) {
-    return false;
-  }
-  const std::vector<uint32_t> slabs = allocator_.slabs_of(donor);
-  for (size_t i = 0; i < slabs.size() && i < kSlabsTried; ++i) {
-    if (empty_and_give_back(session, slabs[i])) {
+  for (const uint32_t slab : candidates(needy)) {
+    if (empty_and_give_back(session, slab)) {
       moves_.fetch_add(1, std::memory_order_relaxed);
       return true;
     }
   }
   return false;
+}
+
+std::vector<uint32_t> Rebalancer::candidates(SizeClass needy) const {
+  std::vector<std::vector<uint32_t>> donors;
+  for (SizeClass donor = 0; donor < slots_.classes().count(); ++donor) {
+    if (donor != needy) {
+      donors.push_back(allocator_.slabs_of(donor));
+    }
+  }
+  std::ranges::stable_sort(donors, std::ranges::greater{}, &std::vector<uint32_t>::size);
+  std::vector<uint32_t> slabs;
+  for (const std::vector<uint32_t>& donor : donors) {
+    const size_t tried = std::min(donor.size(), kSlabsTried);
+    slabs.insert(slabs.end(), donor.begin(), donor.begin() + static_cast<std::ptrdiff_t>(tried));
+  }
+  return slabs;
 }
 
 bool Rebalancer::empty_and_give_back(Session& session, uint32_t slab) {

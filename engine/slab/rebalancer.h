@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include "engine/item_index.h"
 #include "engine/lru/bags.h"
@@ -12,7 +13,7 @@
 
 namespace pmcached::engine {
 
-/// Moves a slab from the size class that has most to the pool of free slabs, so that a class whose
+/// Moves a slab from a size class that has many to the pool of free slabs, so that a class whose
 /// sizes were not seen before is not shut out of a full cache.
 ///
 /// Thread safety: all functions from any thread; one move at a time.
@@ -28,9 +29,9 @@ class Rebalancer {
         items_(items),
         bags_(bags) {}
 
-  /// Empties a slab of the class with most slabs, other than `needy`, evicting what is in it, and
-  /// gives it to the free pool. False when no slab could be emptied: every class has one at most,
-  /// or replies and stores in flight hold slots of all those tried. Ends the session's views.
+  /// Empties a slab of another class than `needy`, evicting what is in it, and gives it to the free
+  /// pool; tries the class with most slabs first. False when replies and stores in flight hold
+  /// slots of all slabs tried. Ends the session's views.
   ///
   /// Durable steps: each item's retirement, then the directory word (free). A cut in between leaves
   /// the slab with its class and the items that were left.
@@ -41,6 +42,8 @@ class Rebalancer {
   uint64_t evictions() const { return evictions_.load(std::memory_order_relaxed); }
 
  private:
+  /// Slabs to try, in order.
+  std::vector<uint32_t> candidates(SizeClass needy) const;
   bool empty_and_give_back(Session& session, uint32_t slab) REQUIRES(mutex_);
   /// Removes the items that have slots in the slab. False, with nothing removed, if one is held.
   bool clear(uint32_t slab);

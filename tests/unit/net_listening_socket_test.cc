@@ -35,22 +35,24 @@ std::string contents(const std::string& path) {
   return text.str();
 }
 
-const ListenSpec kLoopback{.host = "127.0.0.1", .port = {}};
+ListenSpec loopback() {
+  return {.host = "127.0.0.1", .port = {}};
+}
 
 TEST_CASE("port 0 takes a free port") {
   std::vector<ListeningSocket> sockets;
-  REQUIRE(ListeningSocket::bind_tcp(kLoopback, 0, &sockets).ok());
+  REQUIRE(ListeningSocket::bind_tcp(loopback(), 0, &sockets).ok());
   REQUIRE(sockets.size() == 1);
   CHECK(sockets[0].address().port() != 0);
 }
 
 TEST_CASE("a port that somebody listens on is refused by its number and the reason") {
   std::vector<ListeningSocket> first;
-  REQUIRE(ListeningSocket::bind_tcp(kLoopback, 0, &first).ok());
+  REQUIRE(ListeningSocket::bind_tcp(loopback(), 0, &first).ok());
   REQUIRE(first[0].listen(1).ok());
   const uint16_t port = first[0].address().port();
   std::vector<ListeningSocket> second;
-  const Status status = ListeningSocket::bind_tcp(kLoopback, port, &second);
+  const Status status = ListeningSocket::bind_tcp(loopback(), port, &second);
   REQUIRE_FALSE(status.ok());
   CHECK(status.message() == "failed to listen on 127.0.0.1, TCP port " + std::to_string(port) +
                                 ": Address already in use");
@@ -109,7 +111,7 @@ TEST_CASE("a path too long for a UNIX socket is refused") {
 TEST_CASE("the port file lists each TCP port") {
   const TemporaryFolder folder;
   std::vector<ListeningSocket> sockets;
-  REQUIRE(ListeningSocket::bind_tcp(kLoopback, 0, &sockets).ok());
+  REQUIRE(ListeningSocket::bind_tcp(loopback(), 0, &sockets).ok());
   REQUIRE(ListeningSocket::bind_unix(folder.file("socket"), 0700, &sockets).ok());
   const std::string path = folder.file("ports");
   REQUIRE(write_port_file(path, list_ports(sockets)).ok());
