@@ -13,6 +13,8 @@ test_packages=(
   clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14
   git memcached ndctl python3-venv shellcheck
 )
+# For what run.sh and the README suggest to try; any variant of it will do.
+command -v nc >/dev/null || build_packages+=(netcat-openbsd)
 # Toolchains of the stock clients; what is there already, from wherever, will do.
 command -v npm >/dev/null || test_packages+=(nodejs npm)
 command -v javac >/dev/null || test_packages+=(default-jdk-headless)

@@ -5,7 +5,7 @@ import socket
 import stat
 import unittest
 
-from harness import Client, ServerTest
+from harness import Client, ServerTest, wait_until
 
 
 def has_ipv6():
@@ -15,6 +15,11 @@ def has_ipv6():
         return True
     except OSError:
         return False
+
+
+def values_of(conns, kind):
+    """What `stats conns` says of one kind, for all connections."""
+    return [conns[name] for name in conns if name.endswith(":" + kind)]
 
 
 class Tcp(ServerTest):
@@ -56,12 +61,14 @@ class Tcp(ServerTest):
         server = self.start()
         with server.connect() as client, server.connect() as other:
             other.command(b"version")
-            conns = client.stats(b"conns")
             port = server.ports()[0]
-            by_kind = {kind: [conns[name] for name in conns if name.endswith(":" + kind)]
-                       for kind in ("addr", "listen_addr", "state", "secs_since_last_cmd")}
-            self.assertEqual(sorted(by_kind["state"]),
-                             ["conn_listening", "conn_parse_cmd", "conn_read"])
+            # The other client's turn may be ending while it has its reply already.
+            wait_until(lambda: sorted(values_of(client.stats(b"conns"), "state")) ==
+                       ["conn_listening", "conn_parse_cmd", "conn_read"],
+                       "one client waits and the other one asks")
+            conns = client.stats(b"conns")
+            by_kind = {kind: values_of(conns, kind)
+                       for kind in ("addr", "listen_addr", "secs_since_last_cmd")}
             for end in (client, other):
                 self.assertIn(f"tcp:127.0.0.1:{end.socket.getsockname()[1]}", by_kind["addr"])
             self.assertEqual(by_kind["listen_addr"], [f"tcp:127.0.0.1:{port}"] * 2)
