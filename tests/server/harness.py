@@ -20,7 +20,8 @@ BINARY = os.environ.get("PMCACHED_BINARY", str(REPOSITORY / "build/release/pmcac
 MEMCACHED = shutil.which("memcached")
 TIMEOUT = 120
 # Sanitizers replace some system calls by nothing.
-IS_SANITIZED = any(name in pathlib.Path(BINARY).read_bytes() for name in (b"__asan_init", b"__tsan_init"))
+IS_SANITIZED = any(name in pathlib.Path(BINARY).read_bytes()
+                   for name in (b"__asan_init", b"__tsan_init"))
 IS_ROOT = os.geteuid() == 0
 
 
@@ -161,9 +162,12 @@ class Server:
         return int(self.status()["RssAnon"].split()[0]) * 1024
 
     def end(self):
+        """Kills what still runs; fails if a sanitizer has found something meanwhile."""
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
+        if "Sanitizer" in self.log() or "runtime error" in self.log():
+            raise AssertionError(self.log())
 
 
 class ServerTest(unittest.TestCase):

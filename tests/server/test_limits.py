@@ -1,6 +1,7 @@
 """Limits: connections, pipelining, clients that do not read, memory of idle clients."""
 
 import signal
+import threading
 import unittest
 
 from harness import ServerTest, wait_until
@@ -55,6 +56,27 @@ class Connections(ServerTest):
         self.assertEqual(stats["total_connections"], "0")
         self.assertEqual(stats["curr_connections"], "1")
         self.assertLess(int(stats["bytes_read"]), 64)
+
+    def test_clients_come_and_go_while_statistics_are_read(self):
+        server = self.start()
+        done = threading.Event()
+
+        def come_and_go():
+            while not done.is_set():
+                with server.connect() as client:
+                    client.command(b"get nothing", b"END\r\n")
+
+        visitors = [threading.Thread(target=come_and_go) for _ in range(4)]
+        for visitor in visitors:
+            visitor.start()
+        with server.connect() as client:
+            while int(client.stats()["total_connections"]) < 500:
+                client.stats(b"conns")
+            done.set()
+            for visitor in visitors:
+                visitor.join()
+            wait_until(lambda: client.stats()["curr_connections"] == "1", "all others have gone")
+        self.assertEqual(server.stop(), 0)
 
     def test_a_thousand_idle_clients_hold_little_memory(self):
         server = self.start("-c", "2000")
