@@ -64,6 +64,7 @@ CacheStats Cache::stats() const {
 
 void Cache::reset_stats() {
   parts_->sessions.reset();
+  parts_->rebalancer.reset_counts();
   for (uint32_t i = 0; i < parts_->classes.count(); ++i) {
     const auto size_class = static_cast<SizeClass>(i);
     parts_->evictor.reset_counts(size_class);

@@ -40,6 +40,11 @@ class Rebalancer {
   /// Slabs moved, and items evicted for it. Relaxed, for statistics.
   uint64_t moves() const { return moves_.load(std::memory_order_relaxed); }
   uint64_t evictions() const { return evictions_.load(std::memory_order_relaxed); }
+  /// `stats reset`.
+  void reset_counts() {
+    moves_.store(0, std::memory_order_relaxed);
+    evictions_.store(0, std::memory_order_relaxed);
+  }
 
  private:
   /// Slabs to try, in order.

@@ -63,7 +63,7 @@ struct ServerContext {
   std::string libevent_version;  ///< for `stats`
   pid_t pid = 0;
 
-  /// The `shutdown` command: stop cleanly; if graceful, after the present connections have closed.
+  /// The `shutdown` command: stop cleanly; if graceful, clients get time to read their replies.
   std::function<void(bool graceful)> request_shutdown;
   /// The `verbosity` command: 0 = warnings, 1 = also information, 2 = also debugging.
   std::function<void(int level)> set_verbosity;

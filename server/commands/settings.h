@@ -24,6 +24,7 @@ struct ServerSettings {
   int requests_per_event = 20;                 ///< -R
   bool cas_enabled = true;                     ///< false = -C
   int tcp_backlog = 1024;                      ///< -b
+  bool reject_at_limit = true;                 ///< false = -o no_maxconns_fast
   uint64_t item_size_max = uint64_t{1} << 20;  ///< -I
   bool flush_enabled = true;                   ///< false = -F
   bool shutdown_command = false;               ///< -A

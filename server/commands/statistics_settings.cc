@@ -31,7 +31,7 @@ void add_settings_stats(const CommandScope& scope, StatLines* lines) {
   lines->add("auth_enabled_sasl", false);
   lines->add("auth_enabled_ascii", false);
   lines->add("item_size_max", settings.item_size_max);
-  lines->add("maxconns_fast", true);
+  lines->add("maxconns_fast", settings.reject_at_limit);
   lines->add("flush_enabled", settings.flush_enabled);
   lines->add("dump_enabled", false);
   lines->add("hash_algorithm", "xxh3");

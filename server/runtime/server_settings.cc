@@ -56,6 +56,7 @@ ServerSettings make_settings(const Options& options, const std::vector<Listening
   settings.requests_per_event = options.requests_per_event;
   settings.cas_enabled = options.cas_enabled;
   settings.tcp_backlog = options.listen_backlog;
+  settings.reject_at_limit = options.reject_at_limit;
   settings.item_size_max = options.item_size_max;
   settings.flush_enabled = options.flush_enabled;
   settings.shutdown_command = options.shutdown_command;

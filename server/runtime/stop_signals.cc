@@ -19,8 +19,11 @@ StopSignals::StopSignals(EventLoop& loop)
       events_{Event(loop, &StopSignals::on_signal, this),
               Event(loop, &StopSignals::on_signal, this),
               Event(loop, &StopSignals::on_signal, this)} {
-  signal(SIGPIPE, SIG_IGN);
-  signal(SIGHUP, SIG_IGN);
+  // The stop signals, too: that is what libevent leaves behind when the events end, so that a
+  // second one does not interrupt the closing of the pool.
+  for (const int ignored : {SIGPIPE, SIGHUP, SIGTERM, SIGINT, kGracefulSignal}) {
+    signal(ignored, SIG_IGN);
+  }
   if (!events_[0].wait_for_signal(SIGTERM) || !events_[1].wait_for_signal(SIGINT) ||
       !events_[2].wait_for_signal(kGracefulSignal)) {
     throw std::runtime_error("cannot handle signals: the system refuses");

@@ -10,7 +10,8 @@ namespace pmcached::server {
 
 /// Ends a loop when the process is told to stop: by SIGTERM or SIGINT, or gracefully by SIGUSR1.
 ///
-/// Purpose: signals become ordinary events of the main loop. SIGPIPE and SIGHUP are ignored.
+/// Purpose: signals become ordinary events of the main loop. SIGPIPE and SIGHUP are ignored,
+/// and after its end the stop signals are: a clean stop is carried through.
 /// Thread safety: belongs to the loop's thread; request() from any.
 /// Ownership: borrows the loop, which outlives it.
 class StopSignals {
