@@ -2,15 +2,17 @@
 # Checks the sources, builds and runs all tests: optimised, under AddressSanitizer and under
 # ThreadSanitizer.
 #   --quick   the optimised build only
-#   --soak    longer runs of the randomised tests (PMCACHED_SOAK=1)
+#   --soak    afterwards, in the optimised build: the randomised tests with ten times the rounds, and
+#             500 rounds of the kill loop
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 presets=(release asan tsan)
+soak=false
 for argument in "$@"; do
   case "$argument" in
     --quick) presets=(release) ;;
-    --soak) export PMCACHED_SOAK=1 ;;
+    --soak) soak=true ;;
     *)
       echo "usage: $0 [--quick] [--soak]" >&2
       exit 64
@@ -59,6 +61,12 @@ for preset in "${presets[@]}"; do
   fi
   step "tests-$preset" ctest --preset "$preset" --parallel "$jobs" --no-tests=error "${selection[@]}"
 done
+
+if $soak; then
+  PMCACHED_SOAK=10 step tests-soak ctest --preset release --tests-regex '^(model|stress|crash|wire):'
+  PMEM_IS_PMEM_FORCE=1 step kill-loop-soak tests/crash/kill_loop.py --rounds 500 \
+    --binary build/release/pmcached
+fi
 
 echo "=== summary"
 printf '%s\n' "${summaries[@]}"

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/support/cache_fixture.h"
+#include "tests/support/randomness.h"
 
 namespace pmcached::tests {
 namespace {
@@ -225,19 +226,19 @@ CacheFixture::Config model_config(bool persistent) {
 }
 
 TEST_CASE("random operations on DRAM answer like a plain map") {
-  const uint64_t seed = std::random_device{}();
+  const uint64_t seed = test_seed();
   INFO("seed " << seed);
   Comparison comparison(model_config(false), seed);
-  for (int i = 0; i < 20'000; ++i) comparison.step();
+  for (int i = 0; i < rounds(20'000); ++i) comparison.step();
   comparison.compare_all();
 }
 
 TEST_CASE("random operations on a pool answer like a plain map, across clean stops and crashes") {
-  const uint64_t seed = std::random_device{}();
+  const uint64_t seed = test_seed();
   INFO("seed " << seed);
   Comparison comparison(model_config(true), seed);
-  for (int round = 0; round < 10; ++round) {
-    for (int i = 0; i < 2'000; ++i) comparison.step();
+  for (int round = 0; round < rounds(40); ++round) {
+    for (int i = 0; i < 500; ++i) comparison.step();
     if (round % 2 == 0) {
       comparison.cache().restart_cleanly();
     } else {

@@ -32,7 +32,7 @@ TEST_CASE("increments from many threads add up exactly") {
     fixture.set(key, "0", 7);
   }
   const int each = rounds(8'000);
-  ThreadTeam team(fixture.cache(), fresh_seed());
+  ThreadTeam team(fixture.cache(), test_seed());
   team.add(kThreads, [&](CacheClient& client, uint32_t, ThreadTeam::Random&) {
     for (int i = 0; i < each; ++i) {
       for (const std::string& key : keys) {
@@ -60,7 +60,7 @@ TEST_CASE("nothing that many threads append or prepend to one item is lost or ou
   CacheFixture fixture(config_for(persistent));
   fixture.set("log", "");
   const int each = rounds(1'600);
-  ThreadTeam team(fixture.cache(), fresh_seed());
+  ThreadTeam team(fixture.cache(), test_seed());
   team.add(kThreads, [&](CacheClient& client, uint32_t number, ThreadTeam::Random&) {
     const StoreMode mode = number % 2 == 0 ? StoreMode::kAppend : StoreMode::kPrepend;
     for (int i = 0; i < each; ++i) {
@@ -91,7 +91,7 @@ TEST_CASE("compare-and-swap loops of many threads lose no update") {
   CacheFixture fixture(config_for(GENERATE(false, true)));
   fixture.set("counter", "0");
   const int each = rounds(8'000);
-  ThreadTeam team(fixture.cache(), fresh_seed());
+  ThreadTeam team(fixture.cache(), test_seed());
   team.add(kThreads, [&](CacheClient& client, uint32_t, ThreadTeam::Random&) {
     for (int done = 0; done < each;) {
       const auto item = client.get("counter");
@@ -123,7 +123,7 @@ TEST_CASE("of many threads that add or delete one key, exactly one succeeds each
   for (int i = 0; i < count; ++i) {
     keys.push_back("key:" + std::to_string(i));
   }
-  ThreadTeam team(fixture.cache(), fresh_seed());
+  ThreadTeam team(fixture.cache(), test_seed());
   team.add(kThreads, [&](CacheClient& client, uint32_t number, ThreadTeam::Random&) {
     for (size_t i = 0; i < keys.size(); ++i) {
       const Outcome outcome = client.store(StoreMode::kAdd, keys[i], std::to_string(number));

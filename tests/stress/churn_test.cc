@@ -85,7 +85,7 @@ TEST_CASE(
   CacheFixture fixture(churn_config(persistent));
   const std::vector<std::string> keys = numbered_keys(2'000);
   std::vector<std::atomic<uint64_t>> acknowledged(keys.size());
-  ThreadTeam team(fixture.cache(), fresh_seed());
+  ThreadTeam team(fixture.cache(), test_seed());
   std::atomic<uint32_t> writing{kWriters};
   // Each key has one writer, so that readers can tell a stale value.
   team.add(kWriters, [&](CacheClient& client, uint32_t number, ThreadTeam::Random& random) {
@@ -141,7 +141,7 @@ TEST_CASE(
 TEST_CASE("threads that all store chunked values do not starve each other of chunks") {
   CacheFixture fixture(churn_config(false));
   const std::vector<std::string> keys = numbered_keys(64);
-  ThreadTeam team(fixture.cache(), fresh_seed());
+  ThreadTeam team(fixture.cache(), test_seed());
   team.add(4, [&](CacheClient& client, uint32_t number, ThreadTeam::Random& random) {
     for (int i = 0; i < rounds(200); ++i) {
       const std::string& key = keys[random() % keys.size()];
@@ -162,7 +162,7 @@ TEST_CASE("statistics and item sizes are read while everything changes") {
   CacheFixture fixture(churn_config(false));
   const std::vector<std::string> keys = numbered_keys(2'000);
   std::atomic<uint32_t> writing{kWriters};
-  ThreadTeam team(fixture.cache(), fresh_seed());
+  ThreadTeam team(fixture.cache(), test_seed());
   team.add(kWriters, [&](CacheClient& client, uint32_t, ThreadTeam::Random& random) {
     for (int i = 0; i < rounds(4'000); ++i) {
       const std::string& key = keys[random() % keys.size()];

@@ -50,7 +50,7 @@ TEST_CASE("what is derived from a flushed item does not outlive the flush") {
   CAPTURE(persistent);
   CacheFixture fixture(config_for(persistent));
   std::atomic<bool> flushing{true};
-  ThreadTeam team(fixture.cache(), fresh_seed());
+  ThreadTeam team(fixture.cache(), test_seed());
   team.add([&](CacheClient& client, uint32_t, ThreadTeam::Random&) {
     for (int i = 0; i < rounds(40'000); ++i) {
       team.expect(client.set("1", "1") == Outcome::kStored, "a set failed");
@@ -77,7 +77,7 @@ TEST_CASE("what is derived from a deleted item does not bring it back") {
   CAPTURE(persistent);
   CacheFixture fixture(config_for(persistent));
   std::atomic<bool> deleting{true};
-  ThreadTeam team(fixture.cache(), fresh_seed());
+  ThreadTeam team(fixture.cache(), test_seed());
   team.add([&](CacheClient& client, uint32_t, ThreadTeam::Random&) {
     for (int i = 0; i < rounds(80'000); ++i) {
       team.expect(client.set("1", "1") == Outcome::kStored, "a set failed");
@@ -102,7 +102,7 @@ TEST_CASE("touches meet overwrites without loss: values stay whole and present")
     keys.push_back("key:" + std::to_string(i));
     fixture.set(keys.back(), stamped_value(keys.back(), {}, 200), 0, 10);
   }
-  ThreadTeam team(fixture.cache(), fresh_seed());
+  ThreadTeam team(fixture.cache(), test_seed());
   team.add([&](CacheClient& client, uint32_t number, ThreadTeam::Random& random) {
     for (int i = 0; i < rounds(40'000); ++i) {
       const std::string& key = keys[random() % keys.size()];

@@ -55,7 +55,7 @@ TEST_CASE("a cache full of one size takes another size at once, from one thread 
   const size_t before = contents(fixture, keys).size();
 
   constexpr uint32_t kValuesEach = 8;
-  ThreadTeam team(fixture.cache(), fresh_seed());
+  ThreadTeam team(fixture.cache(), test_seed());
   team.add(shift.threads, [&](CacheClient& client, uint32_t number, ThreadTeam::Random&) {
     for (uint32_t i = 0; i < kValuesEach; ++i) {
       const std::string key = key_of("large:", static_cast<int>(i * shift.threads + number));
@@ -218,7 +218,7 @@ TEST_CASE("threads that meet a full cache without eviction keep every value they
   for (int i = 0; i < 2'000; ++i) {
     keys.push_back(key_of("key:", i));
   }
-  ThreadTeam team(fixture.cache(), fresh_seed());
+  ThreadTeam team(fixture.cache(), test_seed());
   std::atomic<uint64_t> refused{0};
   team.add(4, [&](CacheClient& client, uint32_t number, ThreadTeam::Random& random) {
     for (int i = 0; i < rounds(16'000); ++i) {

@@ -73,7 +73,7 @@ TEST_CASE("readers of few hot keys see whole values, none older than the last ac
   CAPTURE(persistent);
   CacheFixture fixture(hot_config(persistent));
   OverwrittenKeys keys(fixture, 8, 8000);
-  ThreadTeam team(fixture.cache(), fresh_seed());
+  ThreadTeam team(fixture.cache(), test_seed());
   for (const uint32_t first : {0U, 1U}) {
     team.add([&, first](CacheClient& client, uint32_t, ThreadTeam::Random& random) {
       for (int i = 0; i < rounds(40'000); ++i) {
@@ -97,7 +97,7 @@ TEST_CASE("a key that is always present is never missed while the table grows") 
   const uint64_t buckets_before = fixture.cache().stats().hash_buckets;
   const int others = rounds(200'000);
   std::atomic<bool> growing{true};
-  ThreadTeam team(fixture.cache(), fresh_seed());
+  ThreadTeam team(fixture.cache(), test_seed());
   team.add([&](CacheClient& client, uint32_t, ThreadTeam::Random&) {
     for (int i = 0; i < others; ++i) {
       team.expect(client.set("other:" + std::to_string(i), "x") == Outcome::kStored,
@@ -132,7 +132,7 @@ TEST_CASE("reading CAS numbers of one key never goes back") {
   CacheFixture fixture(hot_config(false));
   fixture.set("key", "start");
   std::atomic<bool> writing{true};
-  ThreadTeam team(fixture.cache(), fresh_seed());
+  ThreadTeam team(fixture.cache(), test_seed());
   std::atomic<uint32_t> writers_left{2};
   team.add(2, [&](CacheClient& client, uint32_t number, ThreadTeam::Random&) {
     for (int i = 0; i < rounds(40'000); ++i) {

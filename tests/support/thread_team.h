@@ -11,24 +11,9 @@
 
 #include "engine/cache.h"
 #include "tests/support/cache_client.h"
+#include "tests/support/randomness.h"
 
 namespace pmcached::tests {
-
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-/// How much less a test does where every access is checked.
-inline constexpr int kSlowdown = 8;
-#else
-inline constexpr int kSlowdown = 1;
-#endif
-#else
-inline constexpr int kSlowdown = 1;
-#endif
-
-/// `count` rounds, or fewer under a sanitizer.
-constexpr int rounds(int count) {
-  return count / kSlowdown;
-}
 
 /// Calls `work(client, thread number, random numbers)` in `count` threads at once, each with a
 /// client of its own, and waits for them. What they report by complain() fails the test, since
@@ -83,10 +68,5 @@ class ThreadTeam {
   std::mutex mutex_;
   std::vector<std::string> complaints_;
 };
-
-/// A seed for one test run; printed by whoever uses it.
-inline uint64_t fresh_seed() {
-  return std::random_device{}();
-}
 
 }  // namespace pmcached::tests

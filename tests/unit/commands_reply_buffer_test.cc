@@ -3,6 +3,7 @@
 #include <random>
 #include <string>
 
+#include "tests/support/randomness.h"
 #include "tests/wire/conversation_fixture.h"
 
 namespace pmcached::server {
@@ -32,7 +33,7 @@ TEST_CASE("copied bytes and runs in the pool leave in the order they were append
 }
 
 TEST_CASE("whatever is sent of the replies, the rest is what follows it") {
-  const auto seed = std::random_device()();
+  const auto seed = tests::test_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   for (int round = 0; round < 300; ++round) {

@@ -5,6 +5,7 @@
 #include <random>
 #include <sstream>
 
+#include "tests/support/randomness.h"
 #include "tests/wire/conversation_fixture.h"
 #include "tests/wire/dialogue.h"
 
@@ -184,7 +185,7 @@ TEST_CASE("short wire cases hold when split in two at any place") {
 }
 
 TEST_CASE("every wire case holds in random fragments") {
-  const auto seed = std::random_device()();
+  const auto seed = test_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   for (const Dialogue& dialogue : all_dialogues()) {

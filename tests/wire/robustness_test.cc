@@ -4,6 +4,7 @@
 
 #include "server/commands/retrieval.h"
 #include "server/protocol/limits.h"
+#include "tests/support/randomness.h"
 #include "tests/wire/conversation_fixture.h"
 #include "tests/wire/dialogue.h"
 
@@ -159,29 +160,29 @@ void mutate(std::string* bytes, std::mt19937* random) {
 }  // namespace
 
 TEST_CASE("random bytes do no harm") {
-  const auto seed = std::random_device()();
+  const auto seed = test_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   AnyClient client(&random);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < rounds(200); ++round) {
     client.send(random_bytes(random() % 20'000, &random));
   }
   client.check_alive();
 }
 
 TEST_CASE("random words of the protocol do no harm") {
-  const auto seed = std::random_device()();
+  const auto seed = test_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   AnyClient client(&random);
-  for (int round = 0; round < 2'000; ++round) {
+  for (int round = 0; round < rounds(2'000); ++round) {
     client.send(random_words(random() % 200, &random));
   }
   client.check_alive();
 }
 
 TEST_CASE("mutated dialogues do no harm") {
-  const auto seed = std::random_device()();
+  const auto seed = test_seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const auto dialogues =
