@@ -54,12 +54,7 @@ for preset in "${presets[@]}"; do
     step headers scripts/check_headers.py build/release
     step format scripts/check_format.sh
   fi
-  selection=()
-  if [[ $preset == tsan ]]; then
-    # What runs threads against each other; the unit and contract tests are left to the other builds.
-    selection=(--exclude-regex '^(unit|contract):')
-  fi
-  step "tests-$preset" ctest --preset "$preset" --parallel "$jobs" --no-tests=error "${selection[@]}"
+  step "tests-$preset" ctest --preset "$preset" --parallel "$jobs" --no-tests=error
 done
 
 if $soak; then
