@@ -230,12 +230,13 @@ def run_case(case: Case, records: Records, options: argparse.Namespace, folder: 
             goal = chooser.randint(options.writes // 2, options.writes)
             write_until_stopped(server, writers, case, goal)
             time.sleep(case.pause_seconds)
+            first_log_bytes = log.stat().st_size
             verdict.answer_seconds = server.start()
             compare_all(server, records, writers, verdict)
             verdict.read_seconds = time.monotonic() - server.started_at
         finally:
             server.ensure_stopped()
-    lines = log.read_text(errors="replace").splitlines()
+    lines = log.read_bytes()[first_log_bytes:].decode(errors="replace").splitlines()
     for line in [line for line in lines if "recovered" in line or "[restart]" in line][-1:]:
         print(f"  log: {line}")
     return verdict

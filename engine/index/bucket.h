@@ -24,7 +24,8 @@ struct alignas(64) Bucket {
   /// Stored with release under the stripe lock; loaded with acquire by readers without a lock, so a
   /// reader that sees an entry sees the record it refers to.
   std::atomic<uint64_t> entries[kEntries];
-  /// Set once, with release, when the seven entries overflow; readers acquire.
+  /// Set with release when the seven entries overflow, cut with release when a split has emptied
+  /// the buckets behind; readers acquire.
   std::atomic<Bucket*> overflow;
 };
 static_assert(sizeof(Bucket) == 64);

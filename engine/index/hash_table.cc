@@ -1,6 +1,7 @@
 #include "engine/index/hash_table.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace pmcached::engine {
 namespace {
@@ -15,15 +16,14 @@ HashTable::HashTable(uint32_t initial_power, uint64_t max_items)
     : initial_power_(at_least_a_bucket_a_stripe(initial_power)),
       max_buckets_(std::max(uint64_t{1} << initial_power_, max_items / kLoad + 1)),
       buckets_(max_buckets_),
-      bucket_count_(uint64_t{1} << initial_power_),
+      shape_(shape_with(uint64_t{1} << initial_power_)),
       stripes_(std::make_unique<StripeState[]>(kStripes)) {
   max_buckets_ = std::min(max_buckets_, uint64_t{1} << std::min(63U, initial_power_ + kTagBits));
   buckets_.prefer_huge_pages();
 }
 
 SlotReference HashTable::guess(uint64_t hash) const {
-  const Bucket& bucket =
-      buckets_.data()[index_of(hash, bucket_count_.load(std::memory_order_relaxed))];
+  const Bucket& bucket = buckets_.data()[index_of(hash, bucket_count())];
   for (const std::atomic<uint64_t>& entry : bucket.entries) {
     // Relaxed: the caller only prefetches what it gets.
     const uint64_t value = entry.load(std::memory_order_relaxed);
@@ -39,7 +39,7 @@ HashTable::Stripe::Stripe(HashTable& table, uint64_t hash) NO_THREAD_SAFETY_ANAL
       hash_(hash) {
   table_.stripe_of(hash).mutex.lock();
   // Relaxed: only a split of this stripe moves the bucket, and that took the same lock before.
-  bucket_ = index_of(hash, table_.bucket_count_.load(std::memory_order_relaxed));
+  bucket_ = index_of(hash, table_.bucket_count());
 }
 
 HashTable::Stripe::~Stripe() NO_THREAD_SAFETY_ANALYSIS {
@@ -130,7 +130,7 @@ bool HashTable::split_next() {
       }
     }
   }
-  bucket_count_.store(added + 1, std::memory_order_release);
+  shape_.store(shape_with(added + 1), std::memory_order_release);
   for (Bucket* bucket = &buckets_.data()[divided]; bucket != nullptr;
        bucket = bucket->overflow.load(std::memory_order_relaxed)) {
     for (std::atomic<uint64_t>& entry : bucket->entries) {
@@ -140,12 +140,56 @@ bool HashTable::split_next() {
       }
     }
   }
+  close_up(divided);
   return true;
+}
+
+void HashTable::close_up(uint64_t bucket_index) {
+  Bucket* head = &buckets_.data()[bucket_index];
+  if (head->overflow.load(std::memory_order_relaxed) == nullptr) {
+    return;
+  }
+  std::vector<std::atomic<uint64_t>*> places;
+  size_t used = 0;
+  for (Bucket* bucket = head; bucket != nullptr;
+       bucket = bucket->overflow.load(std::memory_order_relaxed)) {
+    for (std::atomic<uint64_t>& place : bucket->entries) {
+      places.push_back(&place);
+      used += place.load(std::memory_order_relaxed) == 0 ? 0 : 1;
+    }
+  }
+  const size_t kept = std::max<size_t>(1, (used + Bucket::kEntries - 1) / Bucket::kEntries);
+  std::vector<std::atomic<uint64_t>*> originals;
+  auto hole = places.begin();
+  for (size_t i = kept * Bucket::kEntries; i < places.size(); ++i) {
+    if (const uint64_t entry = places[i]->load(std::memory_order_relaxed); entry != 0) {
+      while ((*hole)->load(std::memory_order_relaxed) != 0) {
+        ++hole;
+      }
+      (*hole)->store(entry, std::memory_order_release);
+      originals.push_back(places[i]);
+    }
+  }
+  shape_.store(shape_.load(std::memory_order_relaxed) | kClosedUp, std::memory_order_release);
+  // Release, these and the cuts: a reader that acquires one of them sees the new shape.
+  for (std::atomic<uint64_t>* original : originals) {
+    original->store(0, std::memory_order_release);
+  }
+  Bucket* last = head;
+  for (size_t i = 1; i < kept; ++i) {
+    last = last->overflow.load(std::memory_order_relaxed);
+  }
+  while (Bucket* unused = last->overflow.load(std::memory_order_relaxed)) {
+    last->overflow.store(unused->overflow.load(std::memory_order_relaxed),
+                         std::memory_order_release);
+    unused->overflow.store(nullptr, std::memory_order_release);
+    overflow_.give_back(unused);
+  }
 }
 
 void HashTable::presize(uint64_t items) {
   const uint64_t buckets = std::min(max_buckets_, items / kLoad + 1);
-  bucket_count_.store(std::max(bucket_count(), buckets), std::memory_order_release);
+  shape_.store(shape_with(std::max(bucket_count(), buckets)), std::memory_order_release);
 }
 
 }  // namespace pmcached::engine

@@ -62,13 +62,17 @@ bool RecordCheck::chunks_fit(SlotReference slot) const {
 
 bool RecordCheck::checksum_matches(SlotReference slot) const {
   const ItemView item(slots_, slot);
+  const RecordHeader& header = *slots_.header(slot);
+  const uint32_t expected = crc_of(load_word(header.commit_word, std::memory_order_relaxed));
+  if (!item.chunked()) {
+    const std::string_view value = item.segment(0);
+    return record_checksum(checksum_seed_, slot, header, {&value, 1}) == expected;
+  }
   std::vector<std::string_view> runs;
   for (uint32_t i = 0; i < item.segment_count(); ++i) {
     runs.push_back(item.segment(i));
   }
-  const RecordHeader& header = *slots_.header(slot);
-  return crc_of(load_word(header.commit_word, std::memory_order_relaxed)) ==
-         record_checksum(checksum_seed_, slot, header, runs);
+  return record_checksum(checksum_seed_, slot, header, runs) == expected;
 }
 
 }  // namespace pmcached::engine
