@@ -73,8 +73,11 @@ SlotReference SlotSupply::take_slot(Session& session, SizeClass size_class) {
     }
     // Rounds are lost when other threads take what this one has evicted: then the class is
     // contended, and another slab helps all of them.
-    const bool contended = round >= kLostRounds && rebalancer_.free_a_slab(session, size_class);
-    if (!contended && evictor_.evict(size_class, batch) == 0 &&
+    const bool contended = round >= kLostRounds;
+    // A slab that another class keeps empty comes before anything is evicted.
+    const bool helped = (contended || allocator_.unused_slabs() > 0) &&
+                        rebalancer_.free_a_slab(session, size_class);
+    if (!helped && evictor_.evict(size_class, batch) == 0 &&
         !rebalancer_.free_a_slab(session, size_class) &&
         allocator_.usage(size_class).waiting_slots == 0) {
       break;

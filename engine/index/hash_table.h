@@ -68,6 +68,11 @@ class HashTable {
   void prefetch_bucket(uint64_t hash) const {
     __builtin_prefetch(&buckets_.data()[index_of(hash, bucket_count())]);
   }
+  /// Fetches what a Stripe of this hash will store to.
+  void prefetch_for_store(uint64_t hash) const {
+    __builtin_prefetch(&stripes_[hash % kStripes], 1);
+    __builtin_prefetch(&buckets_.data()[index_of(hash, bucket_count())], 1);
+  }
   /// The first slot whose tag fits, for prefetching; kNoSlot if none. May be another key's.
   SlotReference guess(uint64_t hash) const;
 

@@ -24,6 +24,33 @@ class Population {
   void remove(uint64_t hash, SizeClass size_class, const ItemView& item) {
     change(hash, size_class, -1, -record_bytes(item));
   }
+
+  /// What one thread has counted on its own; may be negative. Not thread safe.
+  class Share {
+   public:
+    void add(SizeClass size_class, const ItemView& item) {
+      counts_[size_class].items += 1;
+      counts_[size_class].bytes += record_bytes(item);
+    }
+    void remove(SizeClass size_class, const ItemView& item) {
+      counts_[size_class].items -= 1;
+      counts_[size_class].bytes -= record_bytes(item);
+    }
+
+   private:
+    friend class Population;
+    struct Count {
+      int64_t items = 0;
+      int64_t bytes = 0;
+    };
+    std::array<Count, pmem::kMaxSizeClasses> counts_{};
+  };
+  void add(const Share& share) {
+    for (SizeClass size_class = 0; size_class < share.counts_.size(); ++size_class) {
+      change(0, size_class, share.counts_[size_class].items, share.counts_[size_class].bytes);
+    }
+  }
+
   uint64_t items(SizeClass size_class) const { return sum(size_class, &Count::items); }
   /// Header, key and value of all items.
   uint64_t bytes(SizeClass size_class) const { return sum(size_class, &Count::bytes); }

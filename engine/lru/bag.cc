@@ -54,14 +54,15 @@ void SlotList::push_front_all(const SlotTable& slots, SlotList& older) {
   older = SlotList{};
 }
 
-void Bag::append(const SlotTable& slots, SlotReference slot) {
-  count_.fetch_add(1, std::memory_order_relaxed);
+void Bag::append_chain(const SlotTable& slots, SlotReference first, SlotReference last,
+                       uint32_t count) {
+  count_.fetch_add(count, std::memory_order_relaxed);
   // Release: the slot's link is in place before it can be found. Acquire: the predecessor's is too.
-  const SlotReference previous = tail_.exchange(slot, std::memory_order_acq_rel);
+  const SlotReference previous = tail_.exchange(last, std::memory_order_acq_rel);
   if (previous == kNoSlot) {
-    head_.store(slot, std::memory_order_release);
+    head_.store(first, std::memory_order_release);
   } else {
-    link_to(slots, previous, slot);
+    link_to(slots, previous, first);
   }
 }
 

@@ -44,7 +44,11 @@ class SlotList {
 class Bag {
  public:
   /// Adds a slot at the end. Precondition: the caller has set kInBag in the slot's link.
-  void append(const SlotTable& slots, SlotReference slot);
+  void append(const SlotTable& slots, SlotReference slot) { append_chain(slots, slot, slot, 1); }
+  /// Adds `count` slots that are linked already, for the price of one. Precondition: as append(),
+  /// and no other thread knows the links.
+  void append_chain(const SlotTable& slots, SlotReference first, SlotReference last,
+                    uint32_t count);
 
   /// Takes the oldest slot out, clears its kInBag and stores its link word of that moment. kNoSlot
   /// when the bag is empty, or when the next slot is just being appended.

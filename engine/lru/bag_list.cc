@@ -15,6 +15,11 @@ bool BagList::insert(SlotReference slot) {
   return newest.count() >= capacity_.load(std::memory_order_relaxed);
 }
 
+void BagList::insert_chain(SlotReference first, SlotReference last, uint32_t count) {
+  idle_.store(false, std::memory_order_relaxed);
+  bag(newest_.load(std::memory_order_relaxed)).append_chain(slots_, first, last, count);
+}
+
 SlotReference BagList::take_oldest(uint32_t max_steps) {
   for (uint32_t step = 0; step < max_steps; ++step) {
     drop_empty_oldest();

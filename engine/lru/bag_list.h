@@ -57,6 +57,8 @@ class BagList {
   /// Appends the anchor of an item to the newest bag, unless it is in a bag. True when that bag is
   /// full, so that the cleaner should open the next.
   bool insert(SlotReference slot);
+  /// Appends a chain to the newest bag (see Bag::append_chain()).
+  void insert_chain(SlotReference first, SlotReference last, uint32_t count);
 
   Mutex& mutex() PMCACHED_ATTRIBUTE(lock_returned(mutex_)) { return mutex_; }
 

@@ -32,4 +32,29 @@ bool Bags::admit(SlotReference slot, uint32_t now) {
   return list.insert(anchor);
 }
 
+void Bags::prepare(SlotReference slot, uint32_t now, Chain* chain) {
+  SlotMeta& meta = slots_.meta(slot);
+  const uint64_t timed = ItemView(slots_, slot).exptime() != 0 ? SlotMeta::kTimed : 0;
+  meta.last_access.store(now, std::memory_order_relaxed);
+  of(slots_.class_of(slot)).start(meta);
+  // Relaxed, here and below: appending the chain publishes it.
+  meta.link.store(
+      SlotMeta::state_bits(SlotState::kLive) | SlotMeta::kAnchor | SlotMeta::kInBag | timed,
+      std::memory_order_relaxed);
+  if (chain->count == 0) {
+    chain->first = slot;
+  } else {
+    std::atomic<uint64_t>& last = slots_.meta(chain->last).link;
+    last.store(last.load(std::memory_order_relaxed) | slot, std::memory_order_relaxed);
+  }
+  chain->last = slot;
+  ++chain->count;
+}
+
+void Bags::admit(const Chain& chain) {
+  if (chain.count != 0) {
+    of(slots_.class_of(chain.first)).insert_chain(chain.first, chain.last, chain.count);
+  }
+}
+
 }  // namespace pmcached::engine

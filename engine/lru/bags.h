@@ -24,6 +24,19 @@ class Bags {
   /// Precondition: the record's bytes are in place, its slots are the caller's.
   bool admit(SlotReference slot, uint32_t now);
 
+  /// Items of one class on their way into the bags together.
+  struct Chain {
+    SlotReference first = kNoSlot;
+    SlotReference last = kNoSlot;
+    uint32_t count = 0;
+  };
+  /// As admit(), but the item waits in `chain`: for recovery, whose threads would otherwise meet at
+  /// every item in the newest bag. Preconditions: the value is not in chunks; no other thread uses
+  /// the slot's link; all items of a chain are of one class.
+  void prepare(SlotReference slot, uint32_t now, Chain* chain);
+  /// Puts the items of a chain into the newest bag.
+  void admit(const Chain& chain);
+
   /// Notes a read. No lock and no read-modify-write; stores only what changes.
   void note_access(const ItemView& item, uint32_t now) {
     SlotMeta& meta = slots_.meta(item.slot());

@@ -7,7 +7,6 @@
 
 #include "engine/item/hashed_key.h"
 #include "engine/item/item_view.h"
-#include "engine/item/record_writer.h"
 
 namespace pmcached::engine {
 namespace {
@@ -16,8 +15,6 @@ namespace {
 constexpr size_t kBatch = 16;
 
 void add_up(const RecoveryReport& part, RecoveryReport* total) {
-  total->items += part.items;
-  total->bytes += part.bytes;
   total->expired += part.expired;
   total->flushed += part.flushed;
   total->superseded += part.superseded;
@@ -51,6 +48,7 @@ RecoveryReport Recovery::run() {
   uint64_t highest_cas = 0;
   for (const Tally& tally : tallies) {
     add_up(tally.report, &report);
+    parts_.population.add(tally.share);
     highest_cas = std::max(highest_cas, tally.highest_cas);
     for (const SlotReference loser : tally.losers) {
       parts_.slots.meta(loser).begin(SlotState::kFree, 0);
@@ -59,6 +57,10 @@ RecoveryReport Recovery::run() {
   highest_cas_.store(highest_cas, std::memory_order_relaxed);
   for (const Tally& tally : tallies) {
     admit_chunked(tally.chunked, &report);
+  }
+  for (SizeClass i = 0; i < parts_.slots.classes().count(); ++i) {
+    report.items += parts_.population.items(i);
+    report.bytes += parts_.population.bytes(i);
   }
   parts_.region.persister().fence();
   for (const uint32_t slab : carved_) {
@@ -114,11 +116,12 @@ void Recovery::scan(Tally* tally) {
 
 void Recovery::scan_slab(uint32_t slab, const RecordCheck& check, Tally* tally) {
   const SizeClass size_class = parts_.slots.class_of_slab(slab);
+  Bags::Chain chain;
   std::array<Candidate, kBatch> batch;
   size_t filled = 0;
   const auto enter_batch = [&] {
     for (size_t i = 0; i < filled; ++i) {
-      enter(batch[i], tally);
+      enter(batch[i], tally, &chain);
     }
     filled = 0;
   };
@@ -141,16 +144,17 @@ void Recovery::scan_slab(uint32_t slab, const RecordCheck& check, Tally* tally) 
       continue;
     }
     const HashedKey key = hash_key(item.key());
-    parts_.table.prefetch_bucket(key.hash);
+    parts_.table.prefetch_for_store(key.hash);
     batch[filled++] = {.slot = slot, .hash = key.hash};
     if (filled == kBatch) {
       enter_batch();
     }
   }
   enter_batch();
+  parts_.bags.admit(chain);
 }
 
-void Recovery::enter(const Candidate& candidate, Tally* tally) {
+void Recovery::enter(const Candidate& candidate, Tally* tally, Bags::Chain* chain) {
   const ItemView item(parts_.slots, candidate.slot);
   SlotReference loser = kNoSlot;
   {
@@ -175,14 +179,17 @@ void Recovery::enter(const Candidate& candidate, Tally* tally) {
     if (loser == candidate.slot) {
       return;
     }
-    count_out(ItemView(parts_.slots, loser), candidate.hash, &tally->report);
+    const ItemView lost(parts_.slots, loser);
+    tally->share.remove(parts_.slots.class_of(loser), lost);
+    tally->report.expired -= is_expired(lost) ? 1 : 0;
   }
-  count_in(item, candidate.hash, &tally->report);
+  tally->share.add(parts_.slots.class_of(candidate.slot), item);
+  tally->report.expired += is_expired(item) ? 1 : 0;
 
   if (item.chunked()) {
     tally->chunked.push_back(candidate.slot);
   } else {
-    parts_.bags.admit(candidate.slot, now_);
+    parts_.bags.prepare(candidate.slot, now_, chain);
   }
 }
 
@@ -218,23 +225,10 @@ void Recovery::drop(SlotReference slot, RecoveryReport* report) {
   if (stripe.find([slot](SlotReference other) { return other == slot; }) != kNoSlot) {
     stripe.erase();
   }
-  count_out(item, hash, report);
+  parts_.population.remove(hash, parts_.slots.class_of(slot), item);
+  report->expired -= is_expired(item) ? 1 : 0;
   ++report->damaged_records;
   retire(slot);
-}
-
-void Recovery::count_in(const ItemView& item, uint64_t hash, RecoveryReport* report) {
-  parts_.population.add(hash, parts_.slots.class_of(item.slot()), item);
-  ++report->items;
-  report->bytes += RecordWriter::inline_bytes(item.key().size(), item.size());
-  report->expired += is_expired(item) ? 1 : 0;
-}
-
-void Recovery::count_out(const ItemView& item, uint64_t hash, RecoveryReport* report) {
-  parts_.population.remove(hash, parts_.slots.class_of(item.slot()), item);
-  --report->items;
-  report->bytes -= RecordWriter::inline_bytes(item.key().size(), item.size());
-  report->expired -= is_expired(item) ? 1 : 0;
 }
 
 bool Recovery::is_expired(const ItemView& item) const {

@@ -55,6 +55,7 @@ class Recovery {
     std::vector<SlotReference> losers;   ///< older records of keys that have newer ones
     std::vector<SlotReference> chunked;  ///< records with chunks
     uint64_t highest_cas = 0;
+    Population::Share share;  ///< what entered the index less what left it
   };
   /// A record between its check and its entry into the index.
   struct Candidate {
@@ -65,14 +66,13 @@ class Recovery {
   void read_directory(RecoveryReport* report);
   void scan(Tally* tally);
   void scan_slab(uint32_t slab, const RecordCheck& check, Tally* tally);
-  void enter(const Candidate& candidate, Tally* tally);
+  /// `chain`: the items of this slab that enter the bags together.
+  void enter(const Candidate& candidate, Tally* tally, Bags::Chain* chain);
   void retire(SlotReference slot);
   /// Once all records are known: makes live items of those in chunks.
   void admit_chunked(const std::vector<SlotReference>& chunked, RecoveryReport* report);
   /// Takes a record out of the index whose chunks turned out to belong to another.
   void drop(SlotReference slot, RecoveryReport* report);
-  void count_in(const ItemView& item, uint64_t hash, RecoveryReport* report);
-  void count_out(const ItemView& item, uint64_t hash, RecoveryReport* report);
   bool is_expired(const ItemView& item) const;
   uint32_t thread_count() const;
 

@@ -35,6 +35,7 @@ std::vector<uint32_t> Rebalancer::candidates(SizeClass needy) const {
   std::vector<std::vector<uint32_t>> donors;
   for (SizeClass donor = 0; donor < slots_.classes().count(); ++donor) {
     if (donor != needy) {
+      allocator_.collect(donor);
       donors.push_back(allocator_.slabs_of(donor));
     }
   }
@@ -44,6 +45,8 @@ std::vector<uint32_t> Rebalancer::candidates(SizeClass needy) const {
     const size_t tried = std::min(donor.size(), kSlabsTried);
     slabs.insert(slabs.end(), donor.begin(), donor.begin() + static_cast<std::ptrdiff_t>(tried));
   }
+  std::stable_partition(slabs.begin(), slabs.end(),
+                        [this](uint32_t slab) { return allocator_.is_unused(slab); });
   return slabs;
 }
 

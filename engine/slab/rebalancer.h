@@ -30,8 +30,8 @@ class Rebalancer {
         bags_(bags) {}
 
   /// Empties a slab of another class than `needy`, evicting what is in it, and gives it to the free
-  /// pool; tries the class with most slabs first. False when replies and stores in flight hold
-  /// slots of all slabs tried. Ends the session's views.
+  /// pool; tries slabs without items first, then the class with most slabs. False when replies and
+  /// stores in flight hold slots of all slabs tried. Ends the session's views.
   ///
   /// Durable steps: each item's retirement, then the directory word (free). A cut in between leaves
   /// the slab with its class and the items that were left.

@@ -74,6 +74,7 @@ bool SlabAllocator::start_draining(uint32_t slab) {
   if (slabs_[slab].draining) {
     return false;
   }
+  before_change(slabs_[slab]);
   slabs_[slab].draining = true;
   std::erase(state.with_space, slab);
   state.free_slots -= slabs_[slab].free_slots;
@@ -84,6 +85,7 @@ void SlabAllocator::stop_draining(uint32_t slab) {
   ClassState& state = classes_[slots_.class_of_slab(slab)];
   MutexLock lock(state.mutex);
   slabs_[slab].draining = false;
+  after_change(slabs_[slab]);
   state.free_slots += slabs_[slab].free_slots;
   if (slabs_[slab].free_slots > 0) {
     state.with_space.push_back(slab);
@@ -116,7 +118,19 @@ SlabAllocator::ClassUsage SlabAllocator::usage(SizeClass size_class) const {
 std::vector<uint32_t> SlabAllocator::slabs_of(SizeClass size_class) const {
   const ClassState& state = classes_[size_class];
   MutexLock lock(state.mutex);
-  return state.slabs;
+  std::vector<uint32_t> slabs = state.slabs;
+  std::ranges::stable_sort(slabs, std::ranges::greater{},
+                           [this](uint32_t slab) { return slabs_[slab].free_slots; });
+  return slabs;
+}
+
+bool SlabAllocator::is_unused(uint32_t slab) const {
+  const SizeClass size_class = slots_.class_of_slab(slab);
+  if (size_class == kNoSizeClass) {
+    return false;
+  }
+  MutexLock lock(classes_[size_class].mutex);
+  return is_spare(slabs_[slab]);
 }
 
 SlotReference SlabAllocator::take_free(ClassState& state) {
@@ -132,6 +146,7 @@ SlotReference SlabAllocator::take_free(ClassState& state) {
   const auto bit = static_cast<uint32_t>(std::countr_zero(word));
   word &= word - 1;
   --state.free_slots;
+  before_change(slab);
   if (--slab.free_slots == 0) {
     state.with_space.pop_back();
   }
@@ -156,6 +171,7 @@ void SlabAllocator::put_free(ClassState& state, SlotReference slot) {
   if (slab.free_slots++ == 0 && !slab.draining) {
     state.with_space.push_back(number);
   }
+  after_change(slab);
   if (!slab.draining) {
     ++state.free_slots;
   }
@@ -199,6 +215,7 @@ void SlabAllocator::add_slab(ClassState& state, uint32_t number, SizeClass size_
       ++slab.free_slots;
     }
   }
+  after_change(slab);
   state.slabs.push_back(number);
   state.free_slots += slab.free_slots;
   if (slab.free_slots > 0) {

@@ -55,8 +55,12 @@ class SlabAllocator {
     uint64_t pinned_slots = 0;   ///< retired, but still being sent
   };
   ClassUsage usage(SizeClass size_class) const;
-  /// The slabs of a class at this moment.
+  /// The slabs of a class at this moment, those with most free slots first.
   std::vector<uint32_t> slabs_of(SizeClass size_class) const;
+  /// Whether no slot of the slab is in use. Precondition: carved.
+  bool is_unused(uint32_t slab) const;
+  /// How many such slabs the classes keep. Relaxed: a hint that a slab can be had without evicting.
+  uint32_t unused_slabs() const { return unused_slabs_.load(std::memory_order_relaxed); }
 
  private:
   struct Slab {
@@ -81,6 +85,17 @@ class SlabAllocator {
     std::vector<SlotReference> pinned GUARDED_BY(mutex);
   };
 
+  /// Whether all slots are free and may be allocated.
+  bool is_spare(const Slab& slab) const {
+    return !slab.draining && slab.free_slots == slots_.classes().slots_per_slab(slab.size_class);
+  }
+  /// Around a change of the slab's free slots or its draining: before, and after.
+  void before_change(const Slab& slab) {
+    unused_slabs_.fetch_sub(is_spare(slab) ? 1 : 0, std::memory_order_relaxed);
+  }
+  void after_change(const Slab& slab) {
+    unused_slabs_.fetch_add(is_spare(slab) ? 1 : 0, std::memory_order_relaxed);
+  }
   SlotReference take_free(ClassState& state) REQUIRES(state.mutex);
   void put_free(ClassState& state, SlotReference slot) REQUIRES(state.mutex);
   uint32_t collect_locked(ClassState& state) REQUIRES(state.mutex);
@@ -93,6 +108,7 @@ class SlabAllocator {
   std::array<ClassState, pmem::kMaxSizeClasses> classes_;
   /// By slab number; a slab's entry is guarded by the lock of its class.
   std::vector<Slab> slabs_;
+  std::atomic<uint32_t> unused_slabs_{0};
 };
 
 }  // namespace pmcached::engine

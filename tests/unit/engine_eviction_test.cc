@@ -119,5 +119,37 @@ TEST_CASE("chunked items are evicted for chunks, whole ones only") {
   require_slots_add_up(fixture, keys);
 }
 
+TEST_CASE("a slab that another class no longer uses is taken before anything is evicted") {
+  CacheFixture fixture(small_cache());
+  // One slab of large items, full; all others of small ones, which go.
+  std::vector<std::string> large;
+  for (int i = 0; i < 9; ++i) {
+    large.push_back(key_of(i));
+    fixture.set(large.back(), std::string(100'000, 'x'));
+  }
+  int small = 0;
+  while (fixture.cache().stats().free_slabs > 0) {
+    fixture.set("small:" + std::to_string(small++), std::string(kBytes, 'x'));
+  }
+  while (small > 0) {
+    fixture.remove("small:" + std::to_string(--small));
+  }
+  wait_until("the slots of small items are free", [&] {
+    const auto stats = fixture.cache().stats();
+    uint64_t used = 0;
+    for (const engine::ClassStats& of_class : stats.classes) used += of_class.used_slots;
+    return used == large.size();
+  });
+  for (int i = 9; i < 18; ++i) {
+    large.push_back(key_of(i));
+    REQUIRE(fixture.set(large.back(), std::string(100'000, 'x')) == Outcome::kStored);
+  }
+  REQUIRE(fixture.cache().stats().evictions == 0);
+  REQUIRE(fixture.cache().stats().slab_moves == 1);
+  for (const std::string& key : large) {
+    REQUIRE(fixture.get(key).has_value());
+  }
+}
+
 }  // namespace
 }  // namespace pmcached::tests
