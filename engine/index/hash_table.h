@@ -40,8 +40,8 @@ namespace pmcached::engine {
 class HashTable {
  public:
   static constexpr uint32_t kStripes = 1024;
-  /// Items a bucket on average: at 6 of 7 entries, an item costs 13.4 to 14 bytes of DRAM, by how far
-  /// the present doubling has got, and one hit in seven takes a second line.
+  /// Items a bucket on average: at 6 of 7 entries, an item costs 13.4 to 14 bytes of DRAM, by how
+  /// far the present doubling has got, and one hit in seven takes a second line.
   static constexpr uint64_t kLoad = 6;
 
   /// A table of 2^`initial_power` buckets (at least kStripes) that can grow to hold `max_items`.

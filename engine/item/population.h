@@ -46,8 +46,8 @@ class Population {
     std::array<Count, pmem::kMaxSizeClasses> counts_{};
   };
   void add(const Share& share) {
-    for (SizeClass size_class = 0; size_class < share.counts_.size(); ++size_class) {
-      change(0, size_class, share.counts_[size_class].items, share.counts_[size_class].bytes);
+    for (size_t i = 0; i < share.counts_.size(); ++i) {
+      change(0, static_cast<SizeClass>(i), share.counts_[i].items, share.counts_[i].bytes);
     }
   }
 

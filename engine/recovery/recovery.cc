@@ -41,6 +41,7 @@ RecoveryReport Recovery::run() {
   std::vector<Tally> tallies(report.threads);
   {
     std::vector<std::jthread> threads;
+    threads.reserve(tallies.size());
     for (Tally& tally : tallies) {
       threads.emplace_back([this, &tally] { scan(&tally); });
     }
@@ -58,9 +59,9 @@ RecoveryReport Recovery::run() {
   for (const Tally& tally : tallies) {
     admit_chunked(tally.chunked, &report);
   }
-  for (SizeClass i = 0; i < parts_.slots.classes().count(); ++i) {
-    report.items += parts_.population.items(i);
-    report.bytes += parts_.population.bytes(i);
+  for (uint32_t i = 0; i < parts_.slots.classes().count(); ++i) {
+    report.items += parts_.population.items(static_cast<SizeClass>(i));
+    report.bytes += parts_.population.bytes(static_cast<SizeClass>(i));
   }
   parts_.region.persister().fence();
   for (const uint32_t slab : carved_) {
