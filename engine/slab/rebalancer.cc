@@ -33,7 +33,8 @@ bool Rebalancer::free_a_slab(Session& session, SizeClass needy) {
 
 std::vector<uint32_t> Rebalancer::candidates(SizeClass needy) const {
   std::vector<std::vector<uint32_t>> donors;
-  for (SizeClass donor = 0; donor < slots_.classes().count(); ++donor) {
+  for (uint32_t i = 0; i < slots_.classes().count(); ++i) {
+    const auto donor = static_cast<SizeClass>(i);
     if (donor != needy) {
       allocator_.collect(donor);
       donors.push_back(allocator_.slabs_of(donor));

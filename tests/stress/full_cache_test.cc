@@ -89,7 +89,8 @@ TEST_CASE("a class that has no slab gets one even when every other class has onl
   const engine::SizeClasses classes(fixture.region().slot_lines());
   REQUIRE(classes.count() > 17);
   std::vector<std::string> keys;
-  for (engine::SizeClass size_class = 0; size_class < classes.count(); ++size_class) {
+  for (uint32_t i = 0; i < classes.count(); ++i) {
+    const auto size_class = static_cast<engine::SizeClass>(i);
     keys.push_back(key_of("class:", size_class));
     const size_t bytes = classes.slot_bytes(size_class) - sizeof(engine::RecordHeader) - 20;
     REQUIRE(fixture.set(keys.back(), std::string(bytes, 'x')) == Outcome::kStored);
